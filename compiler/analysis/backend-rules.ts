@@ -8,6 +8,10 @@ import { durationWords, listWords, textWords } from "./words.ts"
 /** What a difference in each field of a backend means. */
 export const backendRules: FieldRules<Backend> = {
   targets: targetChanges,
+  discovery: (_before, after) =>
+    after === undefined
+      ? neutral("the targets are those of the plan and no longer looked up")
+      : neutral("the targets are found while the gateway runs: requests go to each address of the host"),
   connectMs: (before, after) =>
     after < before
       ? closes(`requests fail when connecting takes longer than ${durationWords(after)}`)

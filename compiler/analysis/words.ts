@@ -101,6 +101,7 @@ export const backendStatements: {
       .map(({ url, weight }) => `target ${textWords(url)}${weight === 1 ? "" : ` weight ${weight}`}`)
       .join("; ")
   },
+  discovery: ({ discovery }) => (discovery === undefined ? "targets of the plan" : `targets ${discovery.by}`),
   connectMs: ({ connectMs }) => `timeout connect ${durationWords(connectMs)}`,
   totalMs: ({ totalMs }) => `timeout total ${durationWords(totalMs)}`,
   firstByteMs: ({ firstByteMs }) => `timeout first-byte ${durationWords(firstByteMs ?? null)}`,
@@ -145,11 +146,18 @@ const optionalFields = [
   "authentication",
 ] as const
 
+/** Where the targets of a backend come from: the plan, or what finds them. */
+function targetsWords(backend: Backend): string {
+  const [only] = backend.targets
+  if (backend.discovery === undefined || only === undefined) return backendStatements.targets(backend)
+  return `targets ${backend.discovery.by} ${textWords(only.url)}`
+}
+
 /** A backend's block on one line, without settings that have their default. */
 export function backendWords(backend: Backend): string {
   const { connectMs, totalMs, tls } = backend
   return `{ ${[
-    backendStatements.targets(backend),
+    targetsWords(backend),
     ...(connectMs === 2000 ? [] : [backendStatements.connectMs(backend)]),
     ...(totalMs === null ? [] : [backendStatements.totalMs(backend)]),
     ...(tls.insecure || tls.ca !== undefined || tls.certificate !== undefined

@@ -87,7 +87,19 @@ const targetStatus = z.strictObject({
 })
 
 /**
- * Traffic of this process: requests in progress, open WebSockets, targets by backend, and decision points by name (`health` is that of the
+ * What finds the targets of a backend. `source`: the name or service that is asked. `targets`: how many it has found; null: none yet. `reason`: why the
+ * last attempt failed. `ageMs`: since it last confirmed the targets.
+ */
+const discoveryStatus = z.strictObject({
+  by: z.enum(["dns", "srv"]),
+  source: z.string(),
+  targets: z.number().int().nullable(),
+  reason: z.string().nullable(),
+  ageMs: z.number().int().nullable(),
+})
+
+/**
+ * Traffic of this process: requests in progress, open WebSockets, targets by backend (with `discoveries`, those that find them), and decision points by name (`health` is that of the
  * last query, for 15 minutes).
  */
 const trafficStatus = z.strictObject({
@@ -95,6 +107,7 @@ const trafficStatus = z.strictObject({
   tunnels: z.number().int(),
   backends: z.record(z.string(), z.array(targetStatus)),
   decisionPoints: z.record(z.string(), targetStatus),
+  discoveries: z.record(z.string(), discoveryStatus),
 })
 
 const connectionsStatus = z.strictObject({

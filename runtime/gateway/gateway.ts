@@ -2,7 +2,10 @@ import { randomUUID } from "node:crypto"
 import type { Cache, CacheStats } from "../cache/cache.ts"
 import { createMemoryCache } from "../cache/memory.ts"
 import { SharedCache } from "../cache/shared-cache.ts"
+import { Discoveries } from "../discovery/discoveries.ts"
+import type { DiscoveryNote, DiscoveryState } from "../discovery/discovery.ts"
 import { HttpClient, type OutgoingHttp } from "../http/client/http-client.ts"
+import { type HostNames, hostNames } from "../http/names/host-names.ts"
 import { AddressConnections, type AddressLimits } from "../http/server/address-connections.ts"
 import type { ShownRevocationList } from "../http/server/client-trust.ts"
 import { ConnectionRefusals } from "../http/server/connection-door.ts"
@@ -38,10 +41,10 @@ import type { Authorizer } from "../policies/policy.ts"
 import type { QuotaCounters } from "../policies/ports.ts"
 import { RedisConnection, type RedisSettings } from "../redis/redis-connection.ts"
 import { redisName } from "../redis/redis-url.ts"
-import { Pools } from "./backends/backends.ts"
 import { UrlBackends } from "./backends/backends-by-url.ts"
 import { Deadlines } from "./backends/deadlines.ts"
 import { defaultPatience, type Patience } from "./backends/patience.ts"
+import { Pools } from "./backends/pools.ts"
 import type { TargetState } from "./backends/target.ts"
 import { answerChallenge } from "./exchange/acme-challenge.ts"
 import type { ClientAddresses } from "./exchange/client-address.ts"
@@ -87,6 +90,10 @@ export interface GatewayOptions {
   readonly environment: Readonly<Record<string, string | undefined>>
   /** Folder that file names in plans are relative to. */
   readonly folder: string
+  /** Finds the addresses of hosts (default: as the system does). */
+  readonly names?: HostNames
+  /** Called when the targets that a backend finds change, or cannot be found. */
+  readonly onDiscovery?: (note: DiscoveryNote) => void
   /** Called after a plan was provisioned again because one of its files changed; with an error when that failed and the previous plan stays in use. */
   readonly onReload?: (error: LoadError | undefined) => void
   /** The wall clock in milliseconds, for sunsets. */
@@ -132,8 +139,10 @@ export interface GatewayState {
   readonly sharedCache: Pick<SharedCache, "name" | "away"> | undefined
   /** Targets of each backend, in the order of the plan. */
   readonly backends: Readonly<Record<string, readonly TargetState[]>>
-  /** Names of backends without an available target. */
-  readonly backendsAway: readonly string[]
+  /** Backends without an available target, and why. */
+  readonly backendsAway: Readonly<Record<string, string>>
+  /** What finds the targets of backends; backends with targets in the plan are not in it. */
+  readonly discoveries: Readonly<Record<string, DiscoveryState>>
   readonly decisionPoints: Readonly<Record<string, PdpState>>
   /** The certificates of its listeners. */
   readonly certificates: readonly ShownCertificate[]
@@ -198,7 +207,7 @@ export function createGateway(options: GatewayOptions): Gateway {
 /** The gateway. Plans are applied one after another in a queue; requests never wait for it. */
 class RunningGateway implements Gateway {
   readonly #options: GatewayOptions
-  readonly #pools = new Pools()
+  readonly #pools: Pools
   readonly #ownHttp = new HttpClient()
   readonly #shared: Pick<
     GatewayDependencies,
@@ -228,6 +237,8 @@ class RunningGateway implements Gateway {
   /** What outlives plans: connections, caches and counters. */
   constructor(options: GatewayOptions) {
     this.#options = options
+    const { names = hostNames } = options
+    this.#pools = new Pools(names, new Discoveries(names, options.onDiscovery))
     const { observer, cache = createMemoryCache() } = options
     const connect = (what: "limits" | "cache", settings: RedisSettings, prefix: string) => {
       const onChange = (away: string | undefined) =>
@@ -320,7 +331,14 @@ class RunningGateway implements Gateway {
       connectionsRefused: this.#refusals.counts,
       floods: this.#floods.counts,
       backends: Object.fromEntries(backends.map(([name, { value }]) => [name, value.states()])),
-      backendsAway: backends.filter(([, { value }]) => value.isAway).map(([name]) => name),
+      backendsAway: Object.fromEntries(
+        backends.flatMap(([name, { value }]) => (value.isAway ? [[name, value.awayReason]] : [])),
+      ),
+      discoveries: Object.fromEntries(
+        backends.flatMap(([name, { value }]) =>
+          value.discovery === undefined ? [] : [[name, value.discovery]],
+        ),
+      ),
       decisionPoints: Object.fromEntries(
         [...(this.#current?.resources.decisionPoints ?? [])].map(([name, { value }]) => [
           name,

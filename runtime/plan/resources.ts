@@ -298,6 +298,17 @@ const backendRetry = z.strictObject({
 export type BackendRetry = z.infer<typeof backendRetry>
 
 /**
+ * Who finds the addresses of a backend whose only target is a name: each A and AAAA record of its host, or each service of its host (SRV, RFC 2782),
+ * is a target then. The host of the URL stays the Host field, and the name that TLS verifies; with `srv`, without `_service._protocol`.
+ */
+const discovery = z.union([
+  z.strictObject({ by: z.literal("dns") }),
+  z.strictObject({ by: z.literal("srv") }),
+])
+/** How the targets of a backend are found while the plan runs. */
+export type DiscoveryPlan = z.infer<typeof discovery>
+
+/**
  * A service behind the gateway. URLs are `http:` or `https:` with an optional base path. `totalMs` null: only the operation's own timeout. Without
  * `balance`, targets take turns by weight; `hash` sends equal keys (of the forward step) to the same target.
  */
@@ -306,6 +317,8 @@ export const backend = z.strictObject({
     .array(z.strictObject({ url: loadText, weight: z.number().int().min(1).max(1000) }))
     .min(1)
     .max(256),
+  /** Absent: the targets are these. */
+  discovery: discovery.optional(),
   connectMs: milliseconds,
   totalMs: milliseconds.nullable(),
   /** Timeout until the response head; absent: none of its own. */

@@ -67,13 +67,18 @@ export function databaseOf(
 /** Errors are left out, because they are in the state of each part. */
 function trafficOf(gateway: Gateway | undefined): StatusAnswer["traffic"] {
   if (gateway === undefined) return null
-  const { running, tunnels, backends, decisionPoints } = gateway.state()
+  const { running, tunnels, backends, decisionPoints, discoveries } = gateway.state()
   const targets = Object.entries(backends).map(([name, all]) => [name, all.map((each) => ({ ...each }))])
   const points = Object.entries(decisionPoints).map(([name, { lastError: _, ...each }]) => [name, each])
+  const sources = Object.entries(discoveries).map(([name, state]) => {
+    const { by, source, targets = null, failure: reason = null, ageMs = null } = state
+    return [name, { by, source, targets, reason, ageMs }] as const
+  })
   return {
     requests: running,
     tunnels,
     backends: Object.fromEntries(targets),
     decisionPoints: Object.fromEntries(points),
+    discoveries: Object.fromEntries(sources),
   }
 }

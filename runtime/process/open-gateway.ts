@@ -1,3 +1,4 @@
+import type { DiscoveryNote } from "../discovery/discovery.ts"
 import { createGateway, type Gateway } from "../gateway/gateway.ts"
 import type { Observer } from "../gateway/observer.ts"
 import type { HttpClient } from "../http/client/http-client.ts"
@@ -72,6 +73,7 @@ export function openGateway(
     // A new worker shares addresses that other workers already serve, so its clients expect an answer.
     awaitsPlan: parts.limiter !== undefined,
     folder: settings.cwd,
+    onDiscovery: (note) => logDiscovery(log, note),
     onReload: (error) =>
       error === undefined
         ? log.info("files of the plan were reloaded")
@@ -80,4 +82,19 @@ export function openGateway(
             "files of the plan could not be loaded; the previous ones stay in use",
           ),
   })
+}
+
+/** Logs what was found for backends. Changes are ordinary, failures are not. */
+function logDiscovery(log: Log, note: DiscoveryNote): void {
+  const { source } = note
+  if (note.kind === "changed")
+    log.info({ source, added: note.added, removed: note.removed }, "targets of a backend have changed")
+  else if (note.kind === "recovered") log.info({ source }, "targets are found again")
+  else
+    log.warn(
+      { source, reason: note.reason, targets: note.targets },
+      note.targets === 0
+        ? "targets cannot be found; requests to their backends get 503"
+        : "targets cannot be found; the last ones stay in use",
+    )
 }

@@ -101,8 +101,13 @@ export function awayReasons({ gateway, listeners }: Pick<StatefulParts, "gateway
       : [
           `Redis at ${state.sharedCache.name}: ${state.sharedCache.away} (this process uses a cache of its own)`,
         ]),
-    ...(state?.backendsAway ?? []).map(
-      (name) => `backend ${name}: none of its targets is healthy (its requests get 503)`,
+    ...Object.entries(state?.backendsAway ?? {}).map(
+      ([name, reason]) => `backend ${name}: ${reason} (its requests get 503)`,
+    ),
+    ...Object.entries(state?.discoveries ?? {}).flatMap(([name, { failure, targets = 0 }]) =>
+      failure === undefined || targets === 0
+        ? []
+        : [`backend ${name}: ${failure} (its last ${targets} targets stay in use)`],
     ),
     ...issuersAway(listeners?.issuers() ?? {}, "callers of the engine with its tokens get 503"),
   ]

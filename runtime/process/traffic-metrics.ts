@@ -1,4 +1,5 @@
-import type { Gateway } from "../gateway/gateway.ts"
+import type { DiscoveryState } from "../discovery/discovery.ts"
+import type { Gateway, GatewayState } from "../gateway/gateway.ts"
 import type { LimiterStats, SharedCounts } from "../limits/limiter.ts"
 import type { PdpState } from "../pdp/standing.ts"
 import type { Merging, Metrics } from "../telemetry/metrics.ts"
@@ -43,6 +44,43 @@ export function addTrafficMetrics(metrics: Metrics, gateway: Pick<Gateway, "stat
         targets.map((target) => [[name, target.origin], target] as const),
       ),
   })
+  addDiscoveryMetrics(metrics, () => gateway.state().discoveries)
+}
+
+/** What finds the targets of backends. */
+function addDiscoveryMetrics(metrics: Metrics, discoveries: () => GatewayState["discoveries"]): void {
+  const each = (value: (state: DiscoveryState) => number | undefined) => () =>
+    Object.entries(discoveries()).flatMap(([name, state]) => {
+      const number = value(state)
+      return number === undefined ? [] : [[[name], number] as const]
+    })
+  metrics.gauge(
+    "sallyport_discovery_up",
+    "0 while the targets of the backend cannot be found (the last ones stay in use), else 1.",
+    ["backend"],
+    each(({ failure }) => (failure === undefined ? 1 : 0)),
+    "min",
+  )
+  metrics.gauge(
+    "sallyport_discovery_targets",
+    "Targets that were found for the backend.",
+    ["backend"],
+    each(({ targets = 0 }) => targets),
+    "min",
+  )
+  metrics.gauge(
+    "sallyport_discovery_age_seconds",
+    "Since the targets of the backend were last confirmed.",
+    ["backend"],
+    each(({ ageMs }) => (ageMs === undefined ? undefined : ageMs / 1000)),
+    "max",
+  )
+  metrics.observableCounter(
+    "sallyport_discovery_failures_total",
+    "Failed attempts to find the targets of the backend.",
+    ["backend"],
+    each(({ failures }) => failures),
+  )
 }
 
 /** Services of one kind that the gateway calls: the prefix and help of their gauges, and the current state of each by its labels. */

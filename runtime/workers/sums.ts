@@ -113,11 +113,26 @@ function both(a: Traffic, b: Traffic): Traffic {
   return {
     requests: a.requests + b.requests,
     tunnels: a.tunnels + b.tunnels,
-    backends: entriesOf(a.backends, b.backends, (ours, theirs) =>
-      ours.map((target, index) => sameTarget(target, theirs[index])),
-    ),
+    backends: entriesOf(a.backends, b.backends, sameTargets),
     decisionPoints: entriesOf(a.decisionPoints, b.decisionPoints, sameTarget),
+    discoveries: entriesOf(a.discoveries, b.discoveries, (ours, theirs) =>
+      ours.reason !== null || theirs.reason === null ? ours : theirs,
+    ),
   }
+}
+
+/** Targets of the plan are equal and in the same order; those that were found can differ for a moment. */
+function sameTargets(ours: readonly Target[], theirs: readonly Target[]): Target[] {
+  const others = theirs.filter(({ origin }) => ours.every((target) => target.origin !== origin))
+  const merged = ours.map((target, index) =>
+    sameTarget(
+      target,
+      theirs[index]?.origin === target.origin
+        ? theirs[index]
+        : theirs.find(({ origin }) => origin === target.origin),
+    ),
+  )
+  return [...merged, ...others]
 }
 
 function entriesOf<Value>(

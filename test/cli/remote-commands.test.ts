@@ -213,9 +213,9 @@ describe("history, status, rollback", () => {
       ],
       warnings: ["issuer acme: does not answer"],
       traffic: {
-        requests: 2,
-        tunnels: 1,
+        ...{ requests: 2, tunnels: 1 },
         backends: { orders: [{ origin: "http://o:1", health: "up", breaker: "open", outstanding: 2 }] },
+        discoveries: {},
         decisionPoints: {
           corp: { origin: "http://p:1", health: "down", breaker: "half-open", outstanding: 1 },
           spare: { origin: "http://p:2", health: "unknown", breaker: "none", outstanding: 0 },

@@ -51,7 +51,8 @@ function statusText(status: StatusAnswer): string {
 function trafficText(traffic: StatusAnswer["traffic"]): string {
   // A process without the role `gateway` forwards nothing.
   if (traffic === null) return ""
-  const { requests, tunnels, backends, decisionPoints } = traffic
+  const { requests, tunnels, backends, decisionPoints }: ReportedTraffic = traffic
+  const discoveries = (traffic as ReportedTraffic).discoveries ?? {}
   const points = Object.entries(decisionPoints).map(([name, state]) => rowOf(name, state))
   const rows = Object.entries(backends).flatMap(([name, targets]) =>
     targets.map((state) => rowOf(name, state)),
@@ -60,8 +61,27 @@ function trafficText(traffic: StatusAnswer["traffic"]): string {
   return [
     `This process has ${requests} requests in progress and ${tunnels} open WebSockets.\n`,
     rows.length === 0 ? "" : table(["BACKEND", "TARGET", ...heads], rows),
+    ...Object.entries(discoveries).map(discoveryText),
     points.length === 0 ? "" : table(["DECISION POINT", "ADDRESS", ...heads], points),
   ].join("")
+}
+
+/** Processes of earlier versions do not report what finds targets. */
+type OwnTraffic = NonNullable<StatusAnswer["traffic"]>
+type ReportedTraffic = Omit<OwnTraffic, "discoveries"> & Partial<Pick<OwnTraffic, "discoveries">>
+
+/** What finds the targets of a backend, when something is wrong with it or it has not found any. */
+function discoveryText([name, { source, targets, reason, ageMs }]: [
+  string,
+  OwnTraffic["discoveries"][string],
+]): string {
+  if (reason === null && targets !== 0) return ""
+  const why = reason ?? "it has no ready target"
+  const kept =
+    targets === null || targets === 0
+      ? "its requests get 503"
+      : `its last ${targets} targets stay in use, ${Math.round((ageMs ?? 0) / 1000)} s old`
+  return `Backend ${name} finds its targets by ${source}: ${why} (${kept}).\n`
 }
 
 /** Processes of earlier versions do not report these. */

@@ -3,9 +3,17 @@ import type { Backend } from "../../../runtime/plan/resources.ts"
 import type { LoadText } from "../../../runtime/plan/text.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import { textOf } from "../../core/source.ts"
-import { type BoundStatement, headSpan, mentions, statementOf, statementsOf } from "../bind/bound.ts"
+import {
+  type BoundBlock,
+  type BoundStatement,
+  headSpan,
+  mentions,
+  statementOf,
+  statementsOf,
+} from "../bind/bound.ts"
 import { inlineBackendPrefix } from "../bind/names.ts"
 import type { Declaration } from "../program.ts"
+import { type Discovered, lowerDiscovery } from "./discovery.ts"
 import type { OwnCredentialPlans } from "./own-credentials.ts"
 import { lowerResilience } from "./resilience.ts"
 import { isPlain, lowerTls } from "./tls.ts"
@@ -30,7 +38,8 @@ export function lowerBackend(
 ): Backend | undefined {
   const { block } = bound
   if (bound.broken || block === undefined) return undefined
-  const targets = lowerTargets(bound, name, values, report)
+  const found = lowerDiscovery(statementOf(block, "targets"), values, report)
+  const targets = lowerTargets(bound, name, found, values, report)
   const timeout = statementOf(block, "timeout")?.args
   const own = credentials.ofBackend(bound)
   // `broken` also leaves the backend out, below. Until then its other mistakes are found.
@@ -47,6 +56,7 @@ export function lowerBackend(
   if (targets === undefined || own === "broken") return undefined
   return {
     targets,
+    ...(found === undefined ? {} : { discovery: found.discovery }),
     connectMs: timeout?.value<number>("connect") ?? defaultConnectMs,
     // Without `timeout total` the timeout of the route limits the request; null is no limit of the backend's own.
     totalMs: timeout?.value<number | null>("total") ?? null,
@@ -115,29 +125,24 @@ export function inlineBackend(url: LoadText): { name: string; backend: Backend }
   return { name, backend }
 }
 
-/** `url` is short for a single `target`. */
+/** `url` is short for a single `target`. The URL of `targets` is a target too, whose addresses are found. */
 function lowerTargets(
   bound: BoundStatement,
   name: string,
+  discovered: Discovered | undefined,
   values: Values,
   report: Report,
 ): Backend["targets"] | undefined {
   const { block } = bound
   const url = statementOf(block, "url")
   const statements = statementsOf(block, "target")
-  const [first] = statements
-  if (url !== undefined && first !== undefined) {
-    report.add("SP2017", first.statement.keyword.span, "`url` and `target` exclude each other", {
-      related: [{ span: url.statement.keyword.span, message: "`url`" }],
-      help: 'Write every target as `target "…"`, or keep `url` alone.',
-    })
-    return undefined
-  }
-  if (url === undefined && !mentions(block, "url") && !mentions(block, "target") && block?.damaged !== true) {
+  if (reportExclusion(block, report)) return undefined
+  if (!["url", "target", "targets"].some((each) => mentions(block, each)) && block?.damaged !== true) {
     report.add("SP2009", headSpan(bound.statement), `\`${name}\` has neither \`url\` nor \`target\``, {
       help: 'Add `url "http://…"`.',
     })
   }
+  if (discovered !== undefined) return [{ url: discovered.url, weight: 1 }]
   const targets = new Map<string, Backend["targets"][number]>()
   for (const each of url === undefined ? statements : [url]) {
     const argument = each.args.text("url")
@@ -154,4 +159,19 @@ function lowerTargets(
   // The runtime counts targets by their order; the order of the text must not change who gets what.
   const sorted = [...targets].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, target]) => target)
   return sorted.length === 0 ? undefined : sorted
+}
+
+/** Reports two of `url`, `target` and `targets` in one backend. */
+function reportExclusion(block: BoundBlock | undefined, report: Report): boolean {
+  const [one, other] = ["url", "targets", "target"].flatMap((each) => statementsOf(block, each).slice(0, 1))
+  if (one === undefined || other === undefined) return false
+  const [first, second] = [one, other].map(({ statement }) => `\`${statement.keyword.text}\``)
+  report.add("SP2017", other.statement.keyword.span, `${first} and ${second} exclude each other`, {
+    related: [{ span: one.statement.keyword.span, message: `${first}` }],
+    help:
+      first === "`url`" && second === "`target`"
+        ? 'Write every target as `target "…"`, or keep `url` alone.'
+        : "Remove one of them: `targets` finds all targets of the backend.",
+  })
+  return true
 }

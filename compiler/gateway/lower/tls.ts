@@ -46,7 +46,11 @@ export function lowerTls(
       report.add("SP2017", headSpan(shown.statement), unseen, {
         help: "Write `https:` in the URL, or remove this.",
       })
-    const first = statementOf(block, "url") ?? statementsOf(block, "target")[0] ?? statementOf(block, "otlp")
+    const first =
+      statementOf(block, "url") ??
+      statementsOf(block, "target")[0] ??
+      statementOf(block, "targets") ??
+      statementOf(block, "otlp")
     // An author who configures certificate verification expects TLS.
     if ((insecure ?? ca) !== undefined && tls !== undefined && first !== undefined)
       report.add("SP2017", tls.statement.keyword.span, without, {

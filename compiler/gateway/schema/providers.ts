@@ -147,6 +147,12 @@ export const backendRows: readonly StatementRow[] = [
     example: 'target "http://127.0.0.1:9002" weight 3',
   },
   {
+    keyword: "targets",
+    forms: [{ args: [word("dns"), slot("url", "url")] }, { args: [word("srv"), slot("url", "url")] }],
+    docs: "Finds the targets while the gateway runs. `dns`: each address of the host (A and AAAA) is a target. `srv`: each service of a host such as `_http._tcp.orders.internal` (SRV), with its port, priority and weight. The host of the URL stays in the Host header and is the name that TLS verifies (with `srv` without `_http._tcp.`).",
+    example: 'targets dns "http://orders.internal:8080"',
+  },
+  {
     keyword: "timeout",
     forms: [
       {

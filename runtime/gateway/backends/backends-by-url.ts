@@ -1,7 +1,9 @@
 import { LRUCache } from "lru-cache"
 import type { BackendHandle } from "../../policies/exchange.ts"
 import type { BackendsByUrl } from "../../policies/ports.ts"
-import { BackendClient, type Pools, plainBackend } from "./backends.ts"
+import { plainBackend } from "./backend-settings.ts"
+import { BackendClient } from "./backends.ts"
+import type { Pools } from "./pools.ts"
 
 /** Backends at computed URLs are kept with their connections; the least recently used one is removed first. */
 const backendsMax = 200

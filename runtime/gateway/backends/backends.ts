@@ -1,64 +1,15 @@
-import { isIP } from "node:net"
+import type { HeldDiscovery } from "../../discovery/discoveries.ts"
+import type { DiscoveryState } from "../../discovery/discovery.ts"
 import type { Connections, Endpoint } from "../../http/client/connections.ts"
-import { Http1Pool } from "../../http/client/http1/pool.ts"
-import { Http2Connections } from "../../http/client/http2-connections.ts"
-import type { TokenSource } from "../../identity/token-client.ts"
-import { canonicalJson } from "../../plan/canonical.ts"
-import type { Backend as BackendPlan, BackendRetry } from "../../plan/resources.ts"
+import type { BackendRetry } from "../../plan/resources.ts"
 import type { BackendHandle, ClientCertificate } from "../../policies/exchange.ts"
 import { canonicalPath } from "../../policies/messages/canonical-path.ts"
-import { Uploads } from "../exchange/uploads.ts"
+import type { BackendSettings } from "./backend-settings.ts"
 import { type Balance, consistentHash, leastOutstanding, roundRobin } from "./balancer.ts"
-import { Breaker } from "./breaker.ts"
 import { HealthChecks } from "./health-checks.ts"
-import { Target, type TargetPlace, type TargetState } from "./target.ts"
-
-/** A backend of the plan with its texts resolved and its files read. */
-export interface BackendSettings {
-  readonly targets: readonly { readonly url: string; readonly weight: number }[]
-  readonly connectMs: number
-  readonly totalMs: number | null
-  readonly firstByteMs: number | undefined
-  readonly idleMs: number | undefined
-  /** PEM of the certificate authorities, when not those of the system. */
-  readonly ca: string | undefined
-  readonly insecure: boolean
-  /** Client certificate for TLS. */
-  readonly certificate: ClientCertificate | undefined
-  /** Credentials for the Authorization field. */
-  readonly authorization: { readonly basic: string } | { readonly tokens: TokenSource } | undefined
-  /** `h2c`: without TLS, too. */
-  readonly http2: boolean | "h2c"
-  readonly balance: BackendPlan["balance"]
-  readonly health: BackendPlan["health"]
-  readonly breaker: BackendPlan["breaker"]
-  readonly retry: BackendPlan["retry"]
-}
-
-/** A backend without credentials and special settings. */
-export const plainBackend: Omit<BackendSettings, "targets" | "connectMs"> = {
-  totalMs: null,
-  firstByteMs: undefined,
-  idleMs: undefined,
-  ca: undefined,
-  insecure: false,
-  certificate: undefined,
-  authorization: undefined,
-  http2: false,
-  balance: undefined,
-  health: undefined,
-  breaker: undefined,
-  retry: undefined,
-}
-
-/** Maximum number of connections to one target. Further requests wait: more connections make a service slower, not faster. */
-const connectionsMax = 256
-/** Less than the idle timeout of common servers (Node: 5 s), so that the gateway closes first. */
-const keepAliveMs = 4_000
-/** Older connections are not used for new requests, so that DNS changes take effect. */
-const connectionAgeMs = 60_000
-/** Maximum number of streams on one HTTP/2 connection. */
-const streamsMax = 100
+import type { Pools, SharedPool } from "./pools.ts"
+import type { Target, TargetPlace, TargetState } from "./target.ts"
+import { TargetSet } from "./target-set.ts"
 
 /** Retries available before any request has earned one, for short failures after the start. */
 const retryReserve = 10
@@ -69,13 +20,13 @@ export class BackendClient implements BackendHandle {
   readonly url: string
   readonly urls: readonly string[]
   readonly settings: BackendSettings
-  readonly targets: readonly Target[]
   readonly retry: { readonly plan: BackendRetry; readonly budget: RetryBudget } | undefined
-  readonly #pools: SharedPool[]
-  readonly #from: Pools
-  readonly #withCertificate = new Map<string, Connections>()
+  readonly #set: TargetSet
+  readonly #discovered: HeldDiscovery | undefined
+  #unfollow: (() => void) | undefined
+  readonly #pools: Pools
+  readonly #withCertificate = new Map<string, SharedPool>()
   readonly #balance: Balance
-  readonly #checks: HealthChecks | undefined
 
   /**
    * Pools come from `pools`, which shares them with the backends of the current plan.
@@ -86,31 +37,36 @@ export class BackendClient implements BackendHandle {
     this.urls = settings.targets.map(({ url }) => url)
     this.url = this.urls[0] ?? ""
     this.settings = settings
-    const { breaker, health, retry, balance } = settings
-    const taken: SharedPool[] = []
-    this.#pools = taken
-    this.#from = pools
-    try {
-      this.targets = settings.targets.map(({ url, weight }) => {
-        const place = placeOf(url, name)
-        const shared = pools.take(place.origin, place.hostname, settings)
-        taken.push(shared)
-        return new Target(place, shared, weight, breaker === undefined ? undefined : new Breaker(breaker))
-      })
-    } catch (error) {
-      for (const pool of taken) pool.release()
-      throw error
-    }
+    const { health, retry, balance, discovery } = settings
+    this.#pools = pools
+    this.#set = new TargetSet(settings, pools)
+    const places = settings.targets.map(({ url, weight }) => ({ place: placeOf(url, name), weight }))
+    const [first] = places
+    this.#discovered = discovery === undefined ? undefined : pools.discoveries?.take(discovery)
+    if (this.#discovered === undefined) for (const { place, weight } of places) this.#set.add(place, weight)
     this.retry =
       retry === undefined ? undefined : { plan: retry, budget: new RetryBudget(retry.budgetPercent) }
     this.#balance =
       balance === "hash" ? consistentHash() : balance === undefined ? roundRobin() : leastOutstanding()
-    this.#checks =
-      health === undefined
-        ? undefined
-        : new HealthChecks(health, this.targets, ({ origin, hostname }) =>
-            newConnections(origin, hostname, settings, 1),
-          )
+    if (health !== undefined)
+      this.#set.check(
+        new HealthChecks(health, this.targets, (place) => pools.connections(place, settings, 1)),
+      )
+    if (this.#discovered !== undefined && first !== undefined) this.#follow(this.#discovered, first.place)
+  }
+
+  get targets(): readonly Target[] {
+    return this.#set.targets
+  }
+
+  /** The state of what finds its targets; undefined: they are in the plan. */
+  get discovery(): DiscoveryState | undefined {
+    return this.#discovered?.discovery.state()
+  }
+
+  /** Resolves when its targets are known, or cannot be found at first. */
+  get ready(): Promise<void> | undefined {
+    return this.#discovered?.discovery.reported
   }
 
   /** The credentials of the gateway at this backend. A token may have to be fetched first. */
@@ -131,7 +87,7 @@ export class BackendClient implements BackendHandle {
     const [only] = targets
     if (targets.length === 1 && only !== undefined)
       return only.down || only.breaker?.allows(performance.now()) === false ? undefined : only
-    const usable = this.#usable()
+    const usable = this.#set.best(this.#usable())
     return usable.length === 0 ? undefined : this.#balance(usable, key)
   }
 
@@ -147,23 +103,27 @@ export class BackendClient implements BackendHandle {
     const now = performance.now()
     const usable = hasAnswer ? this.targets.filter((target) => target.isWell(now)) : this.#usable()
     const fresh = usable.filter((target) => !tried.has(target))
-    const among = fresh.length > 0 ? fresh : usable.filter((target) => tried.get(target) === true)
+    const among = this.#set.best(
+      fresh.length > 0 ? fresh : usable.filter((target) => tried.get(target) === true),
+    )
     return among.length === 0 ? undefined : this.#balance(among, key)
   }
 
   /** Connections to a target that use the client certificate of one request. */
   connectionsFor(target: Target, certificate: ClientCertificate | undefined): Connections {
     if (certificate === undefined || target.place.servername === undefined) return target.connections
-    const { origin, hostname } = target.place
-    const key = `${origin} ${certificate.cert}`
-    let connections = this.#withCertificate.get(key)
-    if (connections === undefined) {
-      const shared = this.#from.take(origin, hostname, { ...this.settings, certificate })
-      this.#pools.push(shared)
-      connections = shared.connections
-      this.#withCertificate.set(key, connections)
+    const key = `${target.place.origin} ${certificate.cert}`
+    let shared = this.#withCertificate.get(key)
+    if (shared === undefined) {
+      shared = this.#pools.take(target.place, { ...this.settings, certificate })
+      this.#withCertificate.set(key, shared)
     }
-    return connections
+    return shared.connections
+  }
+
+  /** The endpoint of a connection to a target outside its pool, with the pool's settings. */
+  endpointOf({ place }: Target, certificate = this.settings.certificate): Endpoint {
+    return this.#pools.endpoint(place, { ...this.settings, certificate })
   }
 
   /** Time until a target is available again, in whole seconds, at least 1. */
@@ -171,12 +131,24 @@ export class BackendClient implements BackendHandle {
     const now = performance.now()
     const everyMs = this.settings.health?.everyMs ?? 0
     const waits = this.targets.map(({ down, breaker }) => (down ? everyMs : (breaker?.remainingMs(now) ?? 0)))
+    if (waits.length === 0) return 1
     return Math.max(1, Math.ceil(Math.min(...waits) / 1000))
   }
 
   /** No target is available: requests get 503. */
   get isAway(): boolean {
     return this.#usable().length === 0
+  }
+
+  /** Why no target is available. */
+  get awayReason(): string {
+    const { name, discovery } = this
+    if (this.targets.length > 0 || discovery === undefined)
+      return `no target of backend \`${name}\` is healthy`
+    const { failure, source, targets } = discovery
+    const why =
+      failure ?? (targets === 0 ? `\`${source}\` has no ready target` : "the first answer is awaited")
+    return `no target of backend \`${name}\` is known: ${why}`
   }
 
   states(): readonly TargetState[] {
@@ -186,8 +158,29 @@ export class BackendClient implements BackendHandle {
 
   /** Releases the pools; those without another user close when their requests have ended. */
   release(): void {
-    this.#checks?.close()
-    for (const pool of this.#pools) pool.release()
+    this.#unfollow?.()
+    this.#discovered?.release()
+    this.#set.release()
+    for (const pool of this.#withCertificate.values()) pool.release()
+  }
+
+  /** Keeps the targets equal to what is found. */
+  #follow({ discovery }: HeldDiscovery, url: TargetPlace): void {
+    if (discovery.targets !== undefined) this.#set.replace(url, discovery.targets)
+    this.#unfollow = discovery.subscribe((found) => {
+      this.#set.replace(url, found)
+      this.#forgetCertificates()
+    })
+  }
+
+  /** Releases connections with the client certificates of requests to targets that are gone. */
+  #forgetCertificates(): void {
+    const origins = new Set(this.targets.map(({ place }) => place.origin))
+    for (const [key, pool] of this.#withCertificate) {
+      if (origins.has(key.slice(0, key.indexOf(" ")))) continue
+      this.#withCertificate.delete(key)
+      pool.release()
+    }
   }
 
   /** Targets that may get a request. If too many breakers are open they are ignored: a bad target is better than none. */
@@ -204,105 +197,11 @@ export class BackendClient implements BackendHandle {
   }
 }
 
-/** The endpoint of a connection to a target outside its pool, with the pool's settings. */
-export function endpointFor({ place }: Target, settings: BackendSettings): Endpoint {
-  return placeOfOrigin(place.origin, place.hostname, settings)
-}
-
-interface SharedPool {
-  readonly connections: Connections
-  readonly uploads: Uploads
-  release(): void
-}
-
-/** The connections of the process, by address and settings. A new plan that keeps a target keeps its connections. */
-export class Pools {
-  readonly #entries = new Map<
-    string,
-    { readonly connections: Connections; readonly uploads: Uploads; holders: number }
-  >()
-
-  /** A pool for each origin and its settings, shared by all backends that use it and closed with the last of them. */
-  take(origin: string, hostname: string, settings: BackendSettings): SharedPool {
-    const { connectMs, ca, insecure, http2, certificate } = settings
-    const key = canonicalJson({ origin, connectMs, ca, insecure, http2, certificate })
-    let entry = this.#entries.get(key)
-    if (entry === undefined) {
-      entry = {
-        connections: newConnections(origin, hostname, settings, connectionsMax),
-        uploads: new Uploads(http2 !== false ? connectionsMax * streamsMax : connectionsMax),
-        holders: 0,
-      }
-      this.#entries.set(key, entry)
-    }
-    const held = entry
-    held.holders += 1
-    let released = false
-    return {
-      connections: held.connections,
-      uploads: held.uploads,
-      release: () => {
-        if (released) return
-        released = true
-        held.holders -= 1
-        if (held.holders > 0) return
-        this.#entries.delete(key)
-        held.connections.close().catch(() => undefined)
-      },
-    }
-  }
-
-  get size(): number {
-    return this.#entries.size
-  }
-
-  /** Ends all connections at once. */
-  async destroy(): Promise<void> {
-    const ended = [...this.#entries.values()].map(({ connections }) =>
-      connections.destroy().catch(() => undefined),
-    )
-    this.#entries.clear()
-    await Promise.all(ended)
-  }
-}
-
-/** The client of connections: HTTP/2 needs one connection for many requests, HTTP/1.1 one for each. */
-function newConnections(
-  origin: string,
-  hostname: string,
-  settings: BackendSettings,
-  connectionsMax: number,
-): Connections {
-  const endpoint = placeOfOrigin(origin, hostname, settings)
-  const common = { endpoint, connectionsMax, idleMs: keepAliveMs, ageMs: connectionAgeMs }
-  const { http2 } = settings
-  return http2 !== false
-    ? new Http2Connections({ ...common, origin, streamsMax, priorKnowledge: http2 === "h2c" })
-    : new Http1Pool({ ...common, authority: new URL(origin).host })
-}
-
-/** The endpoint of an origin. SNI has no IP addresses (RFC 6066, section 3). */
-function placeOfOrigin(
-  origin: string,
-  hostname: string,
-  { connectMs, ca, insecure, certificate }: BackendSettings,
-): Endpoint {
-  const { protocol, port } = new URL(origin)
-  const isSecure = protocol === "https:"
-  const servername = isIP(hostname) === 0 ? hostname : undefined
-  return {
-    hostname,
-    port: port === "" ? (isSecure ? 443 : 80) : Number(port),
-    tls: isSecure ? { ca, insecure, certificate, servername } : undefined,
-    connectMs,
-  }
-}
-
 /** Checks the URL of a target: what follows the host is a path only, because query and fragment come from the request. */
 function placeOf(url: string, name: string): TargetPlace {
   const wrong = (why: string) => new Error(`backend \`${name}\`: \`${url}\` ${why}`)
   if (!URL.canParse(url)) throw wrong("is not a URL")
-  const { protocol, username, password, pathname, search, hash, origin, hostname } = new URL(url)
+  const { protocol, username, password, pathname, search, hash, origin, host, hostname } = new URL(url)
   if (protocol !== "http:" && protocol !== "https:") throw wrong("is neither http nor https")
   if (username !== "" || password !== "")
     throw new Error(`backend \`${name}\`: a URL must not contain credentials`)
@@ -311,7 +210,8 @@ function placeOf(url: string, name: string): TargetPlace {
   if (canonicalPath(basePath === "" ? "/" : basePath) === undefined)
     throw wrong("has a path without a canonical form")
   const bare = hostname.replace(/^\[|\]$/g, "")
-  return { origin, hostname: bare, basePath, servername: protocol === "https:" ? bare : undefined }
+  const servername = protocol === "https:" ? bare : undefined
+  return { origin, hostname: bare, basePath, servername, authority: host }
 }
 
 /** Limits retries to a share of the requests, so that they cannot multiply the load on failing backends. */

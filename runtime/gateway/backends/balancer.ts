@@ -6,7 +6,8 @@ export type Balance = (usable: readonly Target[], key: string | undefined) => Ta
 
 /** Rotates by weight, evenly spread (smooth weighted round-robin: 3:1 gives a a b a, not a a a b). */
 export function roundRobin(): Balance {
-  const current = new Map<Target, number>()
+  // Targets that were found may disappear.
+  const current = new WeakMap<Target, number>()
   return (usable) => {
     let sum = 0
     let best = usable[0] as Target

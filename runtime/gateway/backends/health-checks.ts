@@ -16,9 +16,11 @@ const bodyBytesMax = 64 * 1024
  */
 export class HealthChecks {
   readonly #plan: HealthPlan
-  readonly #timers: NodeJS.Timeout[] = []
-  readonly #connections: Connections[]
-  #closed = false
+  readonly #connect: (place: TargetPlace) => Connections
+  readonly #watched = new Map<
+    Target,
+    { readonly timers: NodeJS.Timeout[]; readonly connections: Connections }
+  >()
 
   /**
    * `connect` returns connections used only for checks: behind the requests of a busy target a check would be late, and the target would look unhealthy.
@@ -31,19 +33,36 @@ export class HealthChecks {
     phase = Math.random(),
   ) {
     this.#plan = plan
-    this.#connections = targets.map(({ place }) => connect(place))
-    for (const [index, target] of targets.entries())
-      this.#watch(target, this.#connections[index] as Connections, (phase + index / targets.length) % 1)
+    this.#connect = connect
+    for (const [index, target] of targets.entries()) this.add(target, (phase + index / targets.length) % 1)
+  }
+
+  /** Begins to check a target. `phase`: when, as a part of the interval. */
+  add(target: Target, phase = Math.random()): void {
+    const watched = { timers: [], connections: this.#connect(target.place) }
+    this.#watched.set(target, watched)
+    this.#watch(target, watched, phase)
+  }
+
+  /** Ends the checks of a target. */
+  remove(target: Target): void {
+    const watched = this.#watched.get(target)
+    if (watched === undefined) return
+    this.#watched.delete(target)
+    for (const timer of watched.timers) clearTimeout(timer)
+    watched.connections.destroy().catch(() => undefined)
   }
 
   close(): void {
-    this.#closed = true
-    for (const timer of this.#timers) clearTimeout(timer)
-    for (const connections of this.#connections) connections.destroy().catch(() => undefined)
+    for (const target of [...this.#watched.keys()]) this.remove(target)
   }
 
   /** Asks one target at its interval. While a check waits for its response, the target is not asked again. */
-  #watch(target: Target, connections: Connections, phase: number): void {
+  #watch(
+    target: Target,
+    { timers, connections }: { readonly timers: NodeJS.Timeout[]; readonly connections: Connections },
+    phase: number,
+  ): void {
     const { downAfter, upAfter, everyMs } = this.#plan
     let good = 0
     let bad = 0
@@ -53,18 +72,18 @@ export class HealthChecks {
       asking = true
       const well = await this.#ask(connections, target.place)
       asking = false
-      if (this.#closed) return
+      if (!this.#watched.has(target)) return
       good = well ? good + 1 : 0
       bad = well ? 0 : bad + 1
       if (bad >= downAfter) target.down = true
       else if (good >= upAfter) target.down = false
       target.checked = true
     }
-    const later = (afterMs: number, run: () => void) => this.#timers.push(setTimeout(run, afterMs).unref())
+    const later = (afterMs: number, run: () => void) => timers.push(setTimeout(run, afterMs).unref())
     // The gap between the first two checks is half an interval to a whole one; so the phase is uniform, and a target that is down is found early.
     later((everyMs * phase) / 2, () => void ask())
     later(everyMs * (phase + 0.5), () => {
-      this.#timers.push(setInterval(() => void ask(), everyMs).unref())
+      timers.push(setInterval(() => void ask(), everyMs).unref())
       void ask()
     })
   }

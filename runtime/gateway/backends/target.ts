@@ -19,6 +19,8 @@ export interface TargetPlace {
   /** Without a trailing slash. */
   readonly basePath: string
   readonly servername: string | undefined
+  /** Default Host of its requests: that of the URL in the plan, also when the target is one of the addresses of its name. */
+  readonly authority: string
 }
 
 /** Maximum number of requests that wait for a connection to one target; more waiting would only increase the overload. */
@@ -30,7 +32,10 @@ export class Target {
   readonly connections: Connections
   /** Bodies on those connections that their clients are still sending. */
   readonly uploads: Uploads
-  readonly weight: number
+  /** Its share of the requests. Changes when the target was found and its source states another one. */
+  weight: number
+  /** Targets with a greater number get requests only when none with a smaller one is available. */
+  priority = 0
   readonly breaker: Breaker | undefined
   /** Requests that wait for a connection. */
   waiting = 0

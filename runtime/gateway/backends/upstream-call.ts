@@ -141,7 +141,7 @@ export class UpstreamCall implements Timed, AttemptEvents {
       this.#headIs(
         problem("backend-unavailable", {
           headers,
-          cause: `no target of backend \`${backend.name}\` is healthy`,
+          cause: backend.awayReason,
         }),
       )
     } else if (target.isOverloaded) {

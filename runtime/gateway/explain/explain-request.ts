@@ -304,7 +304,7 @@ function ending(outcome: Outcome, exchange: LiveExchange, rehearsal: Rehearsal):
     const { name } = exchange.backend
     const backend = exchange.backend instanceof BackendClient ? exchange.backend : undefined
     const [target] = backend?.targets ?? []
-    if (backend?.isAway === true) return awayVerdict(exchange, rehearsal, backend.name)
+    if (backend?.isAway === true) return awayVerdict(exchange, rehearsal, backend.awayReason)
     return {
       ...{ kind: "forwarded", backend: name, method: exchange.sentMethod ?? exchange.method },
       targets: backend?.states() ?? [],
@@ -323,10 +323,10 @@ function ending(outcome: Outcome, exchange: LiveExchange, rehearsal: Rehearsal):
 }
 
 /** Health checks or breakers block all requests to the backend. */
-function awayVerdict(exchange: LiveExchange, rehearsal: Rehearsal, name: string): Verdict {
+function awayVerdict(exchange: LiveExchange, rehearsal: Rehearsal, cause: string): Verdict {
   const use = exchange.answeredBy === undefined ? undefined : rehearsal.useOf(exchange.answeredBy.id)
   if (use !== undefined) use.state = "answered"
-  const found = problem("backend-unavailable", { cause: `no target of backend \`${name}\` is healthy` })
+  const found = problem("backend-unavailable", { cause })
   return verdictOf(found, use, rehearsal.assuming)
 }
 

@@ -1,7 +1,7 @@
 import { NoToken, type TokenSource } from "../../identity/token-client.ts"
 import { noTokenProblem } from "../../policies/credentials/authentication.ts"
 import { type Problem, problem } from "../../policies/messages/answer.ts"
-import type { BackendSettings } from "../backends/backends.ts"
+import type { BackendSettings } from "../backends/backend-settings.ts"
 import type { ExchangeState } from "../exchange/exchange-state.ts"
 
 /** The gateway's credentials in Authorization: those of the backend, otherwise those that a step set. */

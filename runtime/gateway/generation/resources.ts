@@ -22,10 +22,13 @@ import type { Authorizer, AzureWing } from "../../policies/policy.ts"
 import type { BackendsByUrl, Meter, QuotaCounters, RelationLog, TraceLog } from "../../policies/ports.ts"
 import type { Tracer } from "../../tracing/tracer.ts"
 import { SchemaSet } from "../../validation/schema-set.ts"
-import { BackendClient, type BackendSettings, type Pools } from "../backends/backends.ts"
+import type { BackendSettings } from "../backends/backend-settings.ts"
+import { BackendClient } from "../backends/backends.ts"
+import type { Pools } from "../backends/pools.ts"
 import { ClientAddresses } from "../exchange/client-address.ts"
 import { type AskedPoint, provisionDecisionPoints } from "./decision-points.ts"
 import type { SeenFile } from "./file-watch.ts"
+import { foundTarget } from "./found-target.ts"
 import { Held } from "./held.ts"
 import { issuerSettingsOf } from "./issuer-settings.ts"
 import { LoadError } from "./load-error.ts"
@@ -98,6 +101,9 @@ export interface Resources extends SharedResources {
   readonly files: readonly SeenFile[]
 }
 
+/** A plan waits so long for the targets that its backends have to find; without them it is used nevertheless. */
+const firstTargetsMs = 3_000
+
 /** How callers' tokens and passwords are checked, by the names in the plan. */
 interface CallerCredentials {
   readonly introspections: ReadonlyMap<string, Held<OpaqueTokens>>
@@ -145,6 +151,7 @@ export async function provisionResources(
         backends.set(name, maker.backend(name, backend, ca, own, previous)),
       )
     }
+    await targetsFound([...backends.values()])
     const shared = await provisionShared(maker, plan.plan, previous)
     const tracer = await provisionTracer(maker, plan.plan, previous)
     const keys = maker.attempt("subscriptions", () => maker.keys(previous))
@@ -155,8 +162,7 @@ export async function provisionResources(
       throw new LoadError(maker.problems)
     return {
       ...{ values: references.values, secrets: references.secrets },
-      verifiers,
-      backends,
+      ...{ verifiers, backends },
       ...own,
       ...callers,
       decisionPoints,
@@ -253,9 +259,13 @@ class Maker {
     previous: Resources | undefined,
   ): Held<BackendClient> {
     const { certificate } = plan.tls
+    const targets = plan.targets.map(({ url, weight }) => ({ url: this.references.text(url), weight }))
+    const found =
+      plan.discovery === undefined ? undefined : foundTarget(plan.discovery, targets[0]?.url ?? "")
     const { value: authorization, key } = this.#authorization(plan.authentication, own)
     const settings: BackendSettings = {
-      targets: plan.targets.map(({ url, weight }) => ({ url: this.references.text(url), weight })),
+      targets: found === undefined ? targets : [{ url: found.url, weight: 1 }],
+      discovery: found?.discovery,
       connectMs: plan.connectMs,
       totalMs: plan.totalMs,
       firstByteMs: plan.firstByteMs,
@@ -368,6 +378,18 @@ class Maker {
 }
 
 function nothingToClose(): void {}
+
+/** Waits for the targets of backends, so that first requests do not get 503. */
+async function targetsFound(backends: readonly Held<BackendClient>[]): Promise<void> {
+  const ready = backends.flatMap(({ value }) => value.ready ?? [])
+  if (ready.length === 0) return
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise((resolve) => {
+    timer = setTimeout(resolve, firstTargetsMs)
+  })
+  await Promise.race([Promise.all(ready), late])
+  clearTimeout(timer)
+}
 
 /** The compiler for C# and Liquid, loaded when a plan uses either; otherwise undefined. */
 async function azureFor({ steps }: PlanBody, slices: Slices): Promise<AzureWing | undefined> {

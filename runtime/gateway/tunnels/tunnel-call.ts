@@ -3,7 +3,7 @@ import { requestWebSocket, type UpgradedSocket } from "../../http/client/web-soc
 import { type Problem, problem } from "../../policies/messages/answer.ts"
 import { upstreamFields } from "../backends/attempt.ts"
 import { setTraceparent } from "../backends/attempt-span.ts"
-import { type BackendClient, endpointFor } from "../backends/backends.ts"
+import type { BackendClient } from "../backends/backends.ts"
 import type { Deadline, Timed } from "../backends/deadlines.ts"
 import type { Target } from "../backends/target.ts"
 import { TriedTargets } from "../backends/tried-targets.ts"
@@ -60,7 +60,7 @@ export class TunnelCall implements Timed {
         this.#headIs(
           problem("backend-unavailable", {
             headers,
-            cause: `no target of backend \`${this.#backend.name}\` is healthy`,
+            cause: this.#backend.awayReason,
           }),
         )
       } else this.#prepared(target)
@@ -106,20 +106,19 @@ export class TunnelCall implements Timed {
     exchange.target = target.place.origin
     target.outstanding += 1
     this.#isTrial = target.breaker?.begin(performance.now()) === true
-    const host = exchange.host ?? new URL(target.place.origin).host
+    const host = exchange.host ?? target.place.authority
     const headers = upstreamFields(exchange, this.#own.value)
     headers.push("x-request-id", exchange.id)
     if (exchange.trace !== undefined) setTraceparent(headers, exchange.trace.traceparent())
     // A step may have set one.
     if (exchange.headers.get("host") === undefined) headers.push("host", host)
-    const { settings: own } = this.#backend
-    const settings = exchange.certificate === undefined ? own : { ...own, certificate: exchange.certificate }
+    const endpoint = this.#backend.endpointOf(target, exchange.certificate)
     const request = {
       path: pathOf(exchange, target),
       fields: headers,
       key: exchange.headers.get("sec-websocket-key") ?? "",
     }
-    this.#request = requestWebSocket(endpointFor(target, settings), request, {
+    this.#request = requestWebSocket(endpoint, request, {
       onUpgrade: (upgraded, fields) => this.#upgraded(upgraded, fields),
       onFalseUpgrade: () => this.#notUpgraded(),
       onResponse: (answer) => this.#answered(answer),

@@ -36,7 +36,8 @@ export class Http2Connections implements Connections {
   /** undici's pool with ALPN. Its timeouts are off, because the exchange has its own. */
   constructor(settings: Http2Settings) {
     const { origin, endpoint, connectionsMax, streamsMax, idleMs, ageMs, priorKnowledge } = settings
-    this.#servername = endpoint.tls === undefined ? undefined : endpoint.hostname
+    const { tls, hostname } = endpoint
+    this.#servername = tls === undefined ? undefined : (tls.servername ?? hostname)
     const protocol: WithH2c<Pool.Options> = {
       allowH2: true,
       useH2c: endpoint.tls === undefined && priorKnowledge,

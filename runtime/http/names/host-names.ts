@@ -161,6 +161,14 @@ function preferred(addresses: readonly NameAddress[]): readonly NameAddress[] {
   return hasIpv6(isLocal) ? [...six, ...four] : [...four, ...six]
 }
 
+/** Without IPv6 addresses where the machine has no IPv6 and the name has others, as AI_ADDRCONFIG of getaddrinfo. */
+export function reachable(addresses: readonly NameAddress[]): readonly NameAddress[] {
+  const four = addresses.filter(({ family }) => family === 4)
+  if (four.length === 0 || four.length === addresses.length) return addresses
+  const isLocal = addresses.every(({ family, address }) => family === 4 || address === "::1")
+  return hasIpv6(isLocal) ? addresses : four
+}
+
 const interfacesMs = 10_000
 let interfacesRead = Number.NEGATIVE_INFINITY
 let ipv6: { local: boolean; global: boolean } = { local: false, global: false }
