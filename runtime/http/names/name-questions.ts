@@ -4,8 +4,8 @@ import {
   hasOtherSources,
   parseHosts,
   parseResolver,
-  SystemFile,
   type ResolverSettings,
+  SystemFile,
   type SystemPaths,
 } from "./system-files.ts"
 
