@@ -111,7 +111,7 @@ export function ownCredential(step: Step, own: Own, origin: string): string | un
   if (shown.is === "token") return ownFrom(shown.from, own, origin)
   if (shown.is === "password") return ownerOf(own, "header authorization")
   if (shown.is === "certificate") return undefined
-  if (shown.is === "signature") return undefined
+  if (shown.is === "signature" || shown.is === "session") return undefined
   const { header, query } = shown
   const ofHeader = header === null ? undefined : ownerOf(own, `header ${header}`)
   return ofHeader ?? (query === null ? undefined : ownerOf(own, `query ${query.toLowerCase()}`))

@@ -5,6 +5,7 @@ export type ProviderKind =
   | "issuer"
   | "backend"
   | "introspection"
+  | "oidc"
   | "users"
   | "pdp"
   | "certificate"

@@ -72,7 +72,7 @@ function originOf(
   if (action === "removed") return undefined
   if (Object.hasOwn(origins, path)) return origins[path]
   // A field of a block has the place of its block.
-  const block = /^(gateway|authz|(?:issuers|backends|users|pdps)\.[^.]+)\./.exec(path)?.[1] ?? ""
+  const block = /^(gateway|authz|(?:issuers|backends|users|pdps|oidcClients)\.[^.]+)\./.exec(path)?.[1] ?? ""
   return Object.hasOwn(origins, block) ? origins[block] : undefined
 }
 
@@ -86,6 +86,7 @@ const heads: readonly ChangeScope["kind"][] = [
   "issuer",
   "backend",
   "introspection",
+  "oidc",
   "users",
   "pdp",
   "certificate",

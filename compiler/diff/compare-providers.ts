@@ -23,6 +23,7 @@ import {
 } from "../analysis/words.ts"
 import { certificateFindings, certificateWords } from "./certificate-rules.ts"
 import type { ProviderKind } from "./change.ts"
+import { oidcRules, oidcStatements, oidcWords } from "./oidc-rules.ts"
 import { pdpRules, pdpStatements, pdpWords } from "./pdp-rules.ts"
 import { changeOf, type UnplacedChange } from "./unplaced-change.ts"
 import { Uses } from "./uses.ts"
@@ -71,6 +72,11 @@ function credentialChanges(before: PlanBody, after: PlanBody, uses: Uses): Unpla
       changed: (name) => introspectionChange(before.introspections?.[name], after.introspections?.[name]),
       routes: (name) => uses.naming("introspections", name),
     }),
+    ...declarations("oidc", before.oidcClients ?? {}, after.oidcClients ?? {}, {
+      words: oidcWords,
+      fields: fieldsOf(oidcRules, oidcStatements),
+      routes: (name) => uses.naming("oidcClients", name),
+    }),
     ...declarations("users", before.users ?? {}, after.users ?? {}, {
       words: (name, { users }) =>
         `users ${name} { ${users.map(({ user, secret }) => `user ${JSON.stringify(user)} ${secret}`).join("; ")} }`,
@@ -117,6 +123,13 @@ interface Table<Item> {
   routes(name: string): readonly string[]
 }
 
+/** Names of tables in the plan that are not the plural of the keyword. */
+const unusualTables: Readonly<Partial<Record<ProviderKind, string>>> = {
+  token: "tokenClients",
+  users: "users",
+  oidc: "oidcClients",
+}
+
 /** Declarations of one kind. Adding or removing one has no effect by itself: routes that use it are compared on their own. */
 function declarations<Item>(
   kind: ProviderKind,
@@ -125,8 +138,7 @@ function declarations<Item>(
   table: Table<Item>,
 ): UnplacedChange[] {
   return pairsOf(before, after).flatMap(({ key: name, old, next }) => {
-    // The plan's names of these two tables are not the plural of the keyword.
-    const place = kind === "token" ? "tokenClients" : kind === "users" ? "users" : `${kind}s`
+    const place = unusualTables[kind] ?? `${kind}s`
     const about = { subject: { kind, name }, scope: { kind, name }, path: `${place}.${name}` } as const
     if (old === undefined && next !== undefined)
       return [

@@ -4,7 +4,7 @@ import type { Route } from "../../runtime/plan/resources.ts"
 import { namedBy, nestedSteps, type Step, type StepId } from "../../runtime/plan/steps.ts"
 
 /**
- * The names of the parts that use something. `clients`: decision points, introspections, token clients and user tables; `steps`: whether
+ * The names of the parts that use something. `clients`: decision points, introspections, OIDC clients, token clients and user tables; `steps`: whether
  * any step uses it.
  */
 export interface UsesOf {
@@ -62,11 +62,11 @@ export class Uses {
       Object.keys(table)
         .filter((key) => uses(table[key]))
         .sort()
-    const { issuers, backends, pdps, introspections, tokenClients, users, steps } = this.#body
+    const { issuers, backends, pdps, introspections, oidcClients, tokenClients, users, steps } = this.#body
     return {
       issuers: using(issuers),
       backends: using(backends),
-      clients: [pdps, introspections, tokenClients, users].flatMap((table) => using(table)),
+      clients: [pdps, introspections, oidcClients, tokenClients, users].flatMap((table) => using(table)),
       steps: Object.values(steps).some((step) => uses(step) || reads(step)),
     }
   }

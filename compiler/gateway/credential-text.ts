@@ -149,7 +149,7 @@ export function tokenScheme(from: CredentialSource, format?: { readonly bearerFo
 }
 
 /** What a difference in the rules on claims means. */
-function claimChanges(before: readonly ClaimRule[], after: readonly ClaimRule[]): Finding[] {
+export function claimChanges(before: readonly ClaimRule[], after: readonly ClaimRule[]): Finding[] {
   const { removed, added } = listChanges(before, after)
   const findings: Finding[] = []
   // Paired by claim: two rules on one claim are a change of the rule.

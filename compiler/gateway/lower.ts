@@ -4,6 +4,7 @@ import type { AzureCompiler } from "../azure/wing.ts"
 import type { Report } from "../core/diagnostic.ts"
 import { PlanSchemas } from "../openapi/plan-schemas.ts"
 import type { OpenapiCompiler } from "../openapi/wing.ts"
+import { checkLogins } from "./check/logins.ts"
 import { MissingParts } from "./check/missing-parts.ts"
 import type { DescribedOperation, Documents } from "./described.ts"
 import { Backends } from "./lower/backends.ts"
@@ -94,7 +95,8 @@ export function lower(
   const stepTable = steps.table(usedIn(routes.values(), onUnmatched))
   const keyUses = new KeyUses(program, report)
   const authz = lowerAuthz(shared, keyUses)
-  const issuers = allIssuers(shared, policies, issuersUsed(stepTable, authz))
+  const callers = lowerCallerCredentials(program, values, stepTable, report)
+  const issuers = allIssuers(shared, policies, issuersUsed(stepTable, authz, callers))
   const backendTable = Object.fromEntries(backends.used().map(({ name, backend }) => [name, backend]))
   for (const part of [issuers, backendTable, authz]) values.needIn(part)
   const subscriptions = lowerSubscriptions(program, values, keyedApis(stepTable), keyUses, report)
@@ -106,7 +108,7 @@ export function lower(
     issuers,
     backends: backendTable,
     ...credentials.tables({ gateway, authz, steps: stepTable, backends: backendTable, pdps }),
-    ...lowerCallerCredentials(program, values, stepTable, report),
+    ...callers,
     products: lowerProducts(program, report),
     subscriptions,
     ...routeTables(routes),
@@ -117,9 +119,9 @@ export function lower(
     schemas: { ...schemas.table() },
     ...values.tables(),
   }
-  const documentation = new Set([...routes.keys()].flatMap((each) => (each.documentation ? [each.key] : [])))
+  checkLogins(program, body, routes.keys(), report)
   const origins = new Origins(program, body, steps, schemas).of(routes, backends.used(), onUnmatched)
-  return { body, origins, described, documentation }
+  return { body, origins, described, documentation: documentationIn(routes.keys()) }
 }
 
 /** The issuers that steps or the engine name: declared ones, and those of policy documents. */
@@ -144,6 +146,10 @@ function keyedApis(steps: PlanBody["steps"]): ReadonlySet<string> {
       return shown?.is === "key" ? [shown.api] : []
     }),
   )
+}
+
+function documentationIn(routes: Iterable<RouteSource>): ReadonlySet<string> {
+  return new Set([...routes].flatMap((each) => (each.documentation ? [each.key] : [])))
 }
 
 function describedIn(routes: Iterable<RouteSource>): Map<string, DescribedOperation> {
@@ -205,8 +211,16 @@ function reportNoListener(program: Program, report: Report): void {
 }
 
 /** Issuers that routes or the engine use. */
-function issuersUsed(steps: PlanBody["steps"], authz: PlanBody["authz"]): Set<string> {
-  return new Set([...namedBy(Object.values(steps), "issuers"), ...Object.keys(authz?.auth?.issuers ?? {})])
+function issuersUsed(
+  steps: PlanBody["steps"],
+  authz: PlanBody["authz"],
+  { oidcClients = {} }: Pick<PlanBody, "oidcClients">,
+): Set<string> {
+  return new Set([
+    ...namedBy(Object.values(steps), "issuers"),
+    ...Object.keys(authz?.auth?.issuers ?? {}),
+    ...Object.values(oidcClients).map(({ issuer }) => issuer),
+  ])
 }
 
 /** Lowers all issuers, so that each is checked, and returns those in use. */

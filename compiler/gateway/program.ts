@@ -39,6 +39,7 @@ const fileKinds: readonly DeclarationKind[] = [
   "issuer",
   "certificate",
   "introspection",
+  "oidc",
   "users",
   "pdp",
   "token",
@@ -233,6 +234,7 @@ export function nounOf(kind: DeclarationKind): string {
   if (kind === "users") return "table of users"
   if (kind === "token") return "token client"
   if (kind === "pdp") return "decision point"
+  if (kind === "oidc") return "OIDC client"
   return kind === "api" ? "API" : kind
 }
 

@@ -10,7 +10,7 @@ export interface IndentedLine {
 
 /** Statements with a name and a block that can only be at the top level of a file. */
 const declarations: ReadonlySet<string> = new Set(
-  "gateway api issuer backend policy product subscription pdp token users certificate introspection".split(
+  "gateway api issuer backend policy product subscription pdp token users certificate introspection oidc".split(
     " ",
   ),
 )

@@ -27,6 +27,7 @@ import { jsonp } from "./steps/jsonp.ts"
 import { limitConcurrency } from "./steps/limit-concurrency.ts"
 import { maskUrls } from "./steps/mask-urls.ts"
 import { metric } from "./steps/metric.ts"
+import { oidcSession } from "./steps/oidc-session.ts"
 import { parallel } from "./steps/parallel.ts"
 import { quotaText } from "./steps/quota.ts"
 import { rateLimit } from "./steps/rate-limit.ts"
@@ -66,6 +67,7 @@ const texts = {
   "validate-certificate": validateCertificate,
   "validate-key": validateKey,
   "validate-hmac": validateHmac,
+  "oidc-session": oidcSession,
   "any-of": anyOf,
   cors,
   compress,

@@ -72,7 +72,11 @@ export interface GatewayOptions {
   readonly createKeyTable: (entries: readonly KeyEntry[]) => KeyTable
   readonly limiter: BoundedLimiter
   /** Called when the Redis with the shared counters or with the shared cache becomes unavailable, with the reason, or available again. */
-  readonly onShared?: (what: "limits" | "cache", server: string, away: string | undefined) => void
+  readonly onShared?: (
+    what: "limits" | "cache" | "sessions",
+    server: string,
+    away: string | undefined,
+  ) => void
   /** Absent: plans with quotas are refused. */
   readonly quotas?: QuotaCounters | undefined
   /** Opens the connection to a collector of traces. Absent: requests are not traced. */
@@ -240,7 +244,7 @@ class RunningGateway implements Gateway {
     const { names = hostNames } = options
     this.#pools = new Pools(names, new Discoveries(names, options.onDiscovery))
     const { observer, cache = createMemoryCache() } = options
-    const connect = (what: "limits" | "cache", settings: RedisSettings, prefix: string) => {
+    const connect = (what: "limits" | "cache" | "sessions", settings: RedisSettings, prefix: string) => {
       const onChange = (away: string | undefined) =>
         options.onShared?.(what, redisName(settings.address), away)
       return new RedisConnection({ ...settings, onChange }, prefix)
@@ -262,6 +266,7 @@ class RunningGateway implements Gateway {
           new SharedLimiter(connect("limits", settings, prefix), options.limiter, prefix),
         cache: (settings, prefix, bytesMax) =>
           new SharedCache({ connection: connect("cache", settings, prefix), local: cache, prefix, bytesMax }),
+        sessions: (settings, prefix) => connect("sessions", settings, `${prefix}oidc/`),
       },
       waited: observer.waited === undefined ? undefined : (kind, ms) => observer.waited?.(kind, ms),
     }

@@ -14,6 +14,7 @@ export type End = "refuse" | "fail" | "deny" | "answer" | "found"
 export type NamedTable =
   | "issuers"
   | "introspections"
+  | "oidcClients"
   | "users"
   | "backends"
   | "stores"

@@ -1,6 +1,7 @@
 import * as z from "zod"
 import { modelPlan } from "./authorization-model.ts"
 import { authz } from "./authz.ts"
+import { oidcClient } from "./oidc-client.ts"
 import {
   backend,
   certificate,
@@ -39,6 +40,8 @@ export const planBody = z.strictObject({
   tokenClients: z.record(name, tokenClient).optional(),
   introspections: z.record(name, introspection).optional(),
   users: z.record(name, users).optional(),
+  /** Clients of OpenID providers that log browsers in; absent: none. */
+  oidcClients: z.record(name, oidcClient).optional(),
   /** Decision points that steps use instead of the engine; absent: none. */
   pdps: z.record(name, pdp).optional(),
   products: z.record(name, product),

@@ -248,6 +248,7 @@ class Integrity {
     }
     for (const [key, { secret }] of Object.entries(this.#plan.introspections ?? {}))
       this.#has(secrets, secret, `introspections.${key}.secret`, "secret")
+    this.#oidcClients()
     for (const [key, { users }] of Object.entries(this.#plan.users ?? {}))
       for (const { secret } of users) this.#has(secrets, secret, `users.${key}.users`, "secret")
     for (const [key, { secret }] of Object.entries(tokenClients))
@@ -271,6 +272,24 @@ class Integrity {
         this.#has(secrets, authentication.password, `${path}.authentication.password`, "secret")
       else if (authentication?.scheme === "bearer")
         this.#has(secrets, authentication.token, `${path}.authentication.token`, "secret")
+    }
+  }
+
+  /** What OIDC clients name. Their issuer needs endpoints, and their sessions in Redis an address. */
+  #oidcClients(): void {
+    const { secrets, issuers, gateway } = this.#plan
+    for (const [key, { issuer, secret, store, sessionKeys }] of Object.entries(
+      this.#plan.oidcClients ?? {},
+    )) {
+      const path = `oidcClients.${key}`
+      this.#has(issuers, issuer, `${path}.issuer`, "issuer")
+      const source = issuers[issuer]?.source
+      if (source !== undefined && !("discovery" in source))
+        this.#add(`${path}.issuer`, "a login needs an issuer with a discovery document")
+      for (const each of [...sessionKeys.map((one) => one.secret), ...(secret === undefined ? [] : [secret])])
+        this.#has(secrets, each, path, "secret")
+      if (store === "redis" && gateway?.shared === undefined)
+        this.#add(`${path}.store`, "sessions in Redis need `gateway.shared`")
     }
   }
 
@@ -407,6 +426,7 @@ class Integrity {
 const tableWords: { readonly [Table in Exclude<NamedTable, "schemas">]: string } = {
   issuers: "issuer",
   introspections: "introspection",
+  oidcClients: "OIDC client",
   users: "users",
   backends: "backend",
   stores: "store",

@@ -107,7 +107,7 @@ export function namedAuthentication(authentication: Authentication | undefined):
  * One rule on a token's claims. `has-*` treats a string as a list separated by spaces (RFC 8693 `scope`); dots in `claim` walk into objects. `separator`
  * replaces the space; empty: a string is one value.
  */
-const claimRule = z.strictObject({
+export const claimRule = z.strictObject({
   claim: z.string().min(1).max(256),
   test: z.enum(["present", "has-any", "has-all", "equals-any"]),
   values: z.array(text).max(100),
@@ -152,7 +152,7 @@ export type TokenCheck = z.infer<z.ZodObject<typeof tokenDemands & typeof tokenO
 
 /**
  * Where a request carries a credential: a token, user and password (RFC 7617), the client certificate of its connection, a
- * signature in headers, or the subscription key of an API, which is looked for in the header first. A key or a password is not forwarded unless
+ * signature in headers, a session in cookies, or the subscription key of an API, which is looked for in the header first. A key or a password is not forwarded unless
  * `forward`.
  */
 export type ShownCredential =
@@ -160,6 +160,7 @@ export type ShownCredential =
   | { readonly is: "password"; readonly forward: boolean }
   | { readonly is: "certificate" }
   | { readonly is: "signature" }
+  | { readonly is: "session" }
   | {
       readonly is: "key"
       readonly api: string

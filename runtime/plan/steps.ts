@@ -27,6 +27,7 @@ import { jsonp } from "./steps/jsonp.ts"
 import { limitConcurrency } from "./steps/limit-concurrency.ts"
 import { maskUrls } from "./steps/mask-urls.ts"
 import { metric } from "./steps/metric.ts"
+import { oidcSession } from "./steps/oidc-session.ts"
 import { parallel } from "./steps/parallel.ts"
 import { quota } from "./steps/quota.ts"
 import { rateLimit } from "./steps/rate-limit.ts"
@@ -67,6 +68,7 @@ const contracts = [
   validateCertificate,
   validateKey,
   validateHmac,
+  oidcSession,
   validateContent,
   validateParameters,
   anyOf,
@@ -155,7 +157,7 @@ export function factsOf(step: Step): StepFacts {
   return (byKind.get(step.kind) as { readonly facts: (step: Step) => StepFacts }).facts(step)
 }
 
-/** A step that authenticates by one credential: a token, a password, a client certificate, a signature or a subscription key. `any-of` tries several. */
+/** A step that authenticates by one credential: a token, a password, a client certificate, a signature, a session or a subscription key. `any-of` tries several. */
 export type CredentialStep = StepOf<Extract<Contract, { readonly role: "credential" }>["kind"]>
 
 /** Whether a step verifies a credential of the caller. */

@@ -3,6 +3,7 @@ import type { PeerCertificate } from "../http/server/peer-certificate.ts"
 import type { Subscriber } from "../identity/keys.ts"
 import type { TokenSource } from "../identity/token-client.ts"
 import type { Claims } from "../identity/verifier.ts"
+import type { OwnCookies } from "../oidc/own-cookies.ts"
 import type { Route } from "../plan/resources.ts"
 import type { StepId, StepKind, StepOf } from "../plan/steps.ts"
 import type { RequestTrace } from "../tracing/request-trace.ts"
@@ -220,6 +221,8 @@ export interface Exchange {
   readonly parameters: Readonly<Record<string, string>>
   /** Fields of the request to the backend: the client's without hop-by-hop and forwarding fields, with the changes of policies. */
   readonly headers: HeaderList
+  /** The cookies of sessions of `auth oidc`: `headers` does not have them. */
+  readonly ownCookies: OwnCookies
   /** Query of the request to the backend. */
   readonly query: QueryString
   /** As the client sent it, without the question mark. */

@@ -9,6 +9,7 @@ import type { TokenSource } from "../identity/token-client.ts"
 import type { Passwords } from "../identity/users.ts"
 import type { TokenVerifier } from "../identity/verifier.ts"
 import type { Limiter } from "../limits/limiter.ts"
+import type { OidcClient } from "../oidc/oidc-client.ts"
 import type { StepId, StepKind, StepOf, Step as StepPlan } from "../plan/steps.ts"
 import type { CsharpExpression } from "../plan/text.ts"
 import type { Validator } from "../validation/schema-set.ts"
@@ -121,6 +122,7 @@ export interface Provision {
   certificate(name: string): ClientCertificate
   tokenClient(name: string): TokenSource
   introspection(name: string): OpaqueTokens
+  oidcClient(name: string): OidcClient
   users(name: string): Passwords
   /** A schema of the plan, compiled. */
   schema(name: string): Validator

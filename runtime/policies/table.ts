@@ -23,6 +23,7 @@ import { cacheValue } from "./cache/cache-value.ts"
 import { anyOf } from "./credentials/any-of.ts"
 import { basicAuth } from "./credentials/basic-auth.ts"
 import { introspect } from "./credentials/introspect.ts"
+import { oidcSession } from "./credentials/oidc-session.ts"
 import { validateCertificate } from "./credentials/validate-certificate.ts"
 import { validateHmac } from "./credentials/validate-hmac.ts"
 import { validateJwt } from "./credentials/validate-jwt.ts"
@@ -63,6 +64,7 @@ export const policies: { readonly [Kind in StepKind]: Policy<Kind> } = {
   "basic-auth": basicAuth,
   "validate-certificate": validateCertificate,
   "validate-hmac": validateHmac,
+  "oidc-session": oidcSession,
   "validate-key": validateKey,
   "validate-content": validateContent,
   "validate-parameters": validateParameters,

@@ -36,6 +36,10 @@ const sharedWords = {
     shared: "the cache is in Redis, for all processes",
     alone: "this process uses a cache of its own",
   },
+  sessions: {
+    shared: "sessions are in Redis, for all processes",
+    alone: "requests with a session get 503",
+  },
 } as const
 
 /** The gateway of a process. */

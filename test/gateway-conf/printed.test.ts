@@ -18,6 +18,7 @@ issuer acme { discovery "https://id.example/.well-known/openid-configuration"; a
 issuer other { discovery "https://other.example/.well-known/openid-configuration"; audience orders-api }
 introspection tokens { url "https://id.example/introspect"; client "gateway" secret client_secret }
 users partners { user ann ann_password }
+oidc web { issuer acme; client "web"; session-keys client_secret }
 backend one { url "http://127.0.0.1:9001" }
 api orders {
   path "/orders"
@@ -54,6 +55,8 @@ const scope = [
   'auth jwt acme { from (request.header("x-a") + "a") }',
   "auth introspection tokens",
   `auth introspection tokens { from cookie "a"; claim sub; audience a; ${told} }`,
+  "auth oidc web",
+  'auth oidc web { claim groups has "staff"; forward id-token; status 404; claim-status 400; message "no, ${request.method}" }',
   "auth certificate",
   `auth certificate { subject "CN=a,O=b" "CN=c"; san dns "a.example"; san uri "spiffe://a"; issuer "CN=d"; thumbprint "${"ab".repeat(32)}"; status 403; message "no"; forward chain }`,
   "auth basic partners",

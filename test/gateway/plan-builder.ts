@@ -53,6 +53,7 @@ export type PlanDraft = Partial<
     | "certificates"
     | "tokenClients"
     | "introspections"
+    | "oidcClients"
     | "users"
     | "pdps"
   >
@@ -108,6 +109,7 @@ export function planOf(draft: PlanDraft): Plan {
     ...(draft.certificates === undefined ? {} : { certificates: draft.certificates }),
     ...(draft.tokenClients === undefined ? {} : { tokenClients: draft.tokenClients }),
     ...(draft.introspections === undefined ? {} : { introspections: draft.introspections }),
+    ...(draft.oidcClients === undefined ? {} : { oidcClients: draft.oidcClients }),
     ...(draft.users === undefined ? {} : { users: draft.users }),
     ...(draft.pdps === undefined ? {} : { pdps: draft.pdps }),
     products: draft.products ?? {},

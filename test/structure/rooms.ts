@@ -32,6 +32,7 @@ const runtimeRooms = [
   ...pure,
   "runtime/store",
   "runtime/identity",
+  "runtime/oidc",
   "runtime/pdp",
   "runtime/cache",
   "runtime/redis",
@@ -70,6 +71,7 @@ export const rooms: readonly Room[] = [
       "file-reason",
       "json-scan",
       "json-schema",
+      "oidc-client",
       "places",
       "plan",
       "read",
@@ -249,6 +251,7 @@ export const rooms: readonly Room[] = [
   {
     path: "runtime/identity",
     doors: [
+      "discovery",
       "inline-keys",
       "introspection",
       "issuer",
@@ -263,6 +266,13 @@ export const rooms: readonly Room[] = [
     builtins: "any",
   },
   {
+    path: "runtime/oidc",
+    doors: ["oidc-client", "own-cookies", "return-path", "session-keeper", "shared-sessions"],
+    may: ["runtime/identity", "runtime/http", "runtime/redis"],
+    packages: ["lru-cache"],
+    builtins: ["node:crypto", "node:timers/promises"],
+  },
+  {
     path: "runtime/pdp",
     doors: ["decision-point", "http", "standing", "wire"],
     may: ["runtime/plan", "runtime/identity", "runtime/http"],
@@ -274,6 +284,7 @@ export const rooms: readonly Room[] = [
     doors: [
       "messages/answer",
       "credentials/authentication",
+      "credentials/oidc-session",
       "bodies/body-threads",
       "messages/canonical-path",
       "access/cors",
@@ -298,6 +309,7 @@ export const rooms: readonly Room[] = [
       "runtime/expression",
       "runtime/pattern",
       "runtime/identity",
+      "runtime/oidc",
       "runtime/pdp",
       "runtime/limits",
       "runtime/check",
@@ -418,6 +430,7 @@ export const rooms: readonly Room[] = [
       "runtime/plan",
       "runtime/policies",
       "runtime/identity",
+      "runtime/oidc",
       "runtime/pdp",
       "runtime/cache",
       "runtime/limits",

@@ -230,6 +230,18 @@ export const routes = area({
     help: "Add it to `signed`.",
     why: "A third party that sees a signed request can send it again with another value of what is not signed. So a time or a number that is to prevent that must be signed, too.",
   },
+  SP3072: {
+    severity: "error",
+    title: "Path belongs to a login",
+    help: "Write another path in `oidc`, or for the operation.",
+    why: "The gateway itself serves the paths of a login, on the hosts of the routes that use it. A route with the same path would never be called.",
+  },
+  SP3073: {
+    severity: "warning",
+    title: "Sessions over plain HTTP",
+    help: 'Add a `tls` block to the `listen`. If a proxy in front has TLS, name it in `trust`, or write `external "https://…"`.',
+    why: "The cookies of sessions have the attribute `Secure` and the prefix `__Host-`, so that nobody on the network can read or set them. Browsers accept such cookies only over HTTPS, and from localhost.",
+  },
   SP3071: {
     severity: "warning",
     title: "Body is not signed",

@@ -5,6 +5,7 @@ import type { Program } from "../program.ts"
 import { lowerWays } from "../steps/any-of.ts"
 import { authBasic } from "../steps/basic-auth.ts"
 import { authIntrospection } from "../steps/introspect.ts"
+import { authOidc } from "../steps/oidc-session.ts"
 import { authCertificate } from "../steps/validate-certificate.ts"
 import { authJwt } from "../steps/validate-jwt.ts"
 import { authSubscription } from "../steps/validate-key.ts"
@@ -16,6 +17,7 @@ import type { Lowered, StepContext } from "./step.ts"
 const forms: Readonly<Record<string, Pick<AuthForm, "ways" | "lower">>> = {
   jwt: authJwt,
   introspection: authIntrospection,
+  oidc: authOidc,
   basic: authBasic,
   certificate: authCertificate,
   subscription: authSubscription,

@@ -3,18 +3,19 @@ import { namedBy } from "../../../runtime/plan/steps.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import { statementOf, statementsOf } from "../bind/bound.ts"
 import type { Program } from "../program.ts"
+import { lowerOidcClients } from "./oidc-clients.ts"
 import { lowerUrl } from "./url.ts"
 import type { Values } from "./values.ts"
 
 const defaultCacheMs = 30_000
 
-/** Introspection endpoints and user tables that steps use, with the secrets they need. All declarations are checked. */
+/** Introspection endpoints, user tables and OIDC clients that steps use, with the secrets they need. All declarations are checked. */
 export function lowerCallerCredentials(
   program: Program,
   values: Values,
   steps: PlanBody["steps"],
   report: Report,
-): Pick<PlanBody, "introspections" | "users"> {
+): Pick<PlanBody, "introspections" | "users" | "oidcClients"> {
   const all = Object.values(steps)
   const introspections = lowerIntrospections(program, values, namedBy(all, "introspections"), report)
   const users = lowerUsers(program, values, namedBy(all, "users"), report)
@@ -22,6 +23,7 @@ export function lowerCallerCredentials(
   return {
     ...(Object.keys(introspections).length === 0 ? {} : { introspections }),
     ...(Object.keys(users).length === 0 ? {} : { users }),
+    ...lowerOidcClients({ program, values, report }, steps),
   }
 }
 

@@ -44,6 +44,7 @@ export class Origins {
     }
     for (const [kind, table] of [
       ["introspection", "introspections"],
+      ["oidc", "oidcClients"],
       ["users", "users"],
       ["pdp", "pdps"],
       ["certificate", "certificates"],

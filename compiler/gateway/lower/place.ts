@@ -13,7 +13,7 @@ export type ClaimTypes = Readonly<Record<string, CelType>> | "any"
 export interface AuthWay {
   readonly kind: "none" | "jwt" | "subscription" | "policy"
   /** The source of the claims in `jwt` if they do not come from an issuer's token. */
-  readonly by?: "introspection" | "basic" | "certificate" | "hmac"
+  readonly by?: "introspection" | "oidc" | "basic" | "certificate" | "hmac"
   /** The claims of `jwt`. */
   readonly claims?: ClaimTypes
   readonly issuer?: string

@@ -41,7 +41,7 @@ export function checkScripts(
 function isAmbient(step: Step, all: readonly Step[]): boolean {
   if (!isCredential(step)) return false
   const shown = shownTo(step)
-  if (shown.is !== "token") return shown.is === "password"
+  if (shown.is !== "token") return shown.is === "password" || shown.is === "session"
   const { from } = shown
   if ("cookie" in from) return true
   if ("text" in from) return all.some(readsCookies)

@@ -39,6 +39,7 @@ import {
   engineLimitRows,
   grantRows,
 } from "./engine.ts"
+import { authOidcRows, oidcRows } from "./oidc.ts"
 import { extraRow, validateRequestRows, validateResponseRows } from "./openapi.ts"
 import { pdpRows } from "./pdp.ts"
 import {
@@ -100,9 +101,11 @@ export const blocks: { readonly [Name in BlockName]: BlockRow } = {
   "authz authzen": { title: "`authzen`", rows: authzenRows },
   store: { title: "`store`", rows: storeRows },
   introspection: { title: "`introspection`", rows: introspectionRows },
+  oidc: { title: "`oidc`", rows: oidcRows },
   users: { title: "`users`", rows: usersRows },
   pdp: { title: "`pdp`", rows: pdpRows },
   "auth introspection": { title: "`auth introspection`", rows: authIntrospectionRows },
+  "auth oidc": { title: "`auth oidc`", rows: authOidcRows },
   "auth basic": { title: "`auth basic`", rows: authBasicRows },
   "auth certificate": { title: "`auth certificate`", rows: authCertificateRows },
   "auth hmac": { title: "`auth hmac`", rows: authHmacRows },

@@ -9,6 +9,7 @@ export type DeclarationKind =
   | "issuer"
   | "certificate"
   | "introspection"
+  | "oidc"
   | "users"
   | "pdp"
   | "token"

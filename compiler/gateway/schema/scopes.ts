@@ -10,6 +10,7 @@ import { grantStatement, revokeStatement } from "../steps/grant.ts"
 import { authIntrospection } from "../steps/introspect.ts"
 import { allow, deny } from "../steps/ip-filter.ts"
 import { concurrency } from "../steps/limit-concurrency.ts"
+import { authOidc } from "../steps/oidc-session.ts"
 import { quota } from "../steps/quota.ts"
 import { limit } from "../steps/rate-limit.ts"
 import { requireStatement } from "../steps/require.ts"
@@ -37,6 +38,7 @@ const authForms: StatementRow["forms"] = [
   authJwt.form,
   authSubscription.form,
   authIntrospection.form,
+  authOidc.form,
   authBasic.form,
   authCertificate.form,
   ...authHmacForms,

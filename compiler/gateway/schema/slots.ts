@@ -98,7 +98,7 @@ export function labelOf(slot: Slot): string {
 
 /** `an issuer`, `a backend`. */
 export function article(noun: string): string {
-  return `${/^[aeiouA]/.test(noun) ? "an" : "a"} ${noun === "api" ? "API" : noun}`
+  return `${/^[aeiouAO]/.test(noun) ? "an" : "a"} ${noun === "api" ? "API" : noun}`
 }
 
 /** `a, b or c`. */

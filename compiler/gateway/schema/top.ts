@@ -1,4 +1,5 @@
 import { certificate, introspection, token, users } from "./credentials.ts"
+import { oidc } from "./oidc.ts"
 import { pdp } from "./pdp.ts"
 import { many, oneOf, optional, type StatementRow, slot, word } from "./row.ts"
 import { xml } from "./xml.ts"
@@ -116,6 +117,7 @@ export const fileRows: readonly StatementRow[] = [
   secret,
   issuer,
   introspection,
+  oidc,
   users,
   pdp,
   certificate,

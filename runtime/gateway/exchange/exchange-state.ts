@@ -11,6 +11,7 @@ import { peerCertificateOf } from "../../http/server/peer-certificate.ts"
 import { originForm } from "../../http/server/request-fault.ts"
 import type { Subscriber } from "../../identity/keys.ts"
 import type { Claims } from "../../identity/verifier.ts"
+import { type OwnCookies, ownCookiePrefix } from "../../oidc/own-cookies.ts"
 import {
   type AnswerCompression,
   type AnsweringStep,
@@ -35,6 +36,7 @@ import {
   problem,
   Refused,
 } from "../../policies/messages/answer.ts"
+import { splitCookies } from "../../policies/messages/cookies.ts"
 import { HeaderList } from "../../policies/messages/header-list.ts"
 import { QueryString } from "../../policies/messages/query-string.ts"
 import type { RequestTrace } from "../../tracing/request-trace.ts"
@@ -77,6 +79,8 @@ const nothingTakenIn: Intake = {
   takesTrailers: false,
 }
 
+const noCookies: OwnCookies = new Map()
+
 const noParameters: PathParameters = Object.freeze(plainObject<string>())
 
 /** The state of one request and its response, as reading, responding and calling a backend need it. */
@@ -108,6 +112,7 @@ export class ExchangeState implements BindingSource {
   route: LiveRoute | undefined
   parameters: PathParameters = noParameters
   headers = new HeaderList()
+  ownCookies: OwnCookies = noCookies
   section: Section = "inbound"
   sentMethod: string | undefined
   rewritten: string | undefined
@@ -184,6 +189,18 @@ export class ExchangeState implements BindingSource {
     this.isGrpc = isGrpc(this.request, this.headers)
     this.continued = !intake.expectsContinue
     if (intake.requestId !== undefined) this.id = intake.requestId
+    if (this.generation.oidc !== undefined) this.#takeOwnCookies()
+  }
+
+  /** Cookies of sessions open every route of their client, so no step, log or backend gets them, whatever route the request has. */
+  #takeOwnCookies(): void {
+    const { flat } = this.headers
+    const cookies = flat.filter((_, at) => at % 2 === 1 && flat[at - 1] === "cookie").join("; ")
+    if (!cookies.includes(ownCookiePrefix)) return
+    const { own, rest } = splitCookies(cookies, ownCookiePrefix)
+    this.ownCookies = own
+    if (rest === undefined) this.headers.remove("cookie")
+    else this.headers.set("cookie", rest)
   }
 
   get gatewayName(): string {

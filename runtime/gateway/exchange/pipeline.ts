@@ -19,6 +19,7 @@ import { answererOf, elementOf, placeOf } from "./answered-by.ts"
 import { grpcTimeoutMs } from "./grpc.ts"
 import { type Intake, takeIn } from "./intake.ts"
 import { LiveExchange } from "./live-exchange.ts"
+import { serveOidc } from "./oidc-requests.ts"
 import { apimMessage, problemStatus } from "./problem.ts"
 import { asAnswer, rendered, sendAnswer, sendDirect } from "./reply.ts"
 import { beginTrace, endTrace } from "./request-span.ts"
@@ -88,6 +89,13 @@ class Passage implements Timed, TunnelKeeper {
     const { redirectPort } = exchange.listener.transport
     if (redirectPort !== undefined && intake.scheme === "http") {
       this.#settle(redirectToHttps(intake, redirectPort), ignore)
+      return
+    }
+    const endpoint = generation.oidc?.find(intake.path, intake.authority)
+    if (endpoint !== undefined) {
+      const { timeoutMs } = generation.plan.plan.gateway?.limits ?? {}
+      if (typeof timeoutMs === "number") this.#deadline = this.#context.deadlines.set(this, timeoutMs)
+      this.#after(serveOidc(endpoint, exchange), () => this.#fail(problem("not-found")))
       return
     }
     const match = generation.routes.find(exchange.method, intake.path, intake.authority)

@@ -48,6 +48,28 @@ export const problemTable: { readonly [Name in ProblemName]: ProblemRow } = {
     "The time of the signature differs too much from the current time.",
   ),
   "signature-replayed": row(409, "Request repeated", "A request with this signature was already accepted."),
+  "login-required": row(
+    401,
+    "Login required",
+    "There is no valid session. Open a page of this site in the browser to log in, and repeat the request.",
+  ),
+  "login-invalid": row(
+    400,
+    "Login not completed",
+    "The login was not begun in this browser, was already finished, or took too long. Open the page again.",
+  ),
+  "login-refused": row(403, "Login refused", "The identity provider did not let you in."),
+  "login-failed": row(502, "Login failed", "The response of the identity provider was not valid."),
+  "session-too-large": row(
+    502,
+    "Session too large",
+    "The identity provider returned more than fits into the cookies of a browser.",
+  ),
+  "sessions-unavailable": row(
+    503,
+    "Service unavailable",
+    "Sessions cannot be read at the moment. Try again after the time in Retry-After.",
+  ),
   "insufficient-scope": row(
     403,
     "Insufficient scope",
@@ -111,7 +133,7 @@ export const problemTable: { readonly [Name in ProblemName]: ProblemRow } = {
   "issuer-unavailable": row(
     503,
     "Service unavailable",
-    "The token cannot be verified at the moment. Try again after the time in Retry-After.",
+    "The token cannot be verified, or the login cannot be started, at the moment. Try again after the time in Retry-After.",
   ),
   "authorization-unavailable": row(
     503,

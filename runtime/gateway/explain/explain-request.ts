@@ -255,6 +255,11 @@ async function rehearse(
         about.claims = { sub: plan.caller }
         return undefined
       }
+      if (plan.kind === "oidc-session" && question.claims !== undefined) {
+        rehearsal.assume("the request is assumed to have a session of the user")
+        about.claims = question.claims
+        return undefined
+      }
       if (!lacksClaims(question, plan, refusal)) return refusal
       rehearsal.assume("the token is assumed to have the required claims; `--claim` sets them")
       about.claims = question.claims
@@ -373,7 +378,12 @@ function stepsOf(
   )
   const seen: Resources = {
     ...{ ...resources, verifiers: new Map(verifiers), keys: held(keys), decisionPoints },
-    ...{ introspections: new Map(introspections), users: new Map(users), shared: undefined },
+    ...{
+      introspections: new Map(introspections),
+      users: new Map(users),
+      shared: undefined,
+      sessions: undefined,
+    },
   }
   const counters = resources.shared?.value ?? dependencies.limiter
   const effectless: GatewayDependencies = {

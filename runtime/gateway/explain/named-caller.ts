@@ -95,6 +95,8 @@ export function present({ claims, key, token }: RequestQuestion, step: StepPlan,
   if (shown.is === "certificate") return
   // It depends on the whole request: `explain-request.ts` assumes it after the step.
   if (shown.is === "signature") return
+  // Only the gateway can seal a session: `explain-request.ts` assumes it after the step.
+  if (shown.is === "session") return
   const given = { key, token, password: undefined }[shown.is]
   const value = claims === undefined ? given : assumedCredential
   if (value === undefined) return

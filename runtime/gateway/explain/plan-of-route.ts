@@ -39,6 +39,7 @@ export function planOfRoute(
     issuers: named("issuers", whole.issuers),
     introspections: named("introspections", whole.introspections ?? {}),
     users: named("users", whole.users ?? {}),
+    oidcClients: named("oidcClients", whole.oidcClients ?? {}),
     pdps: named("pdps", whole.pdps ?? {}),
   }
   const { secrets } = usedBy(cut)

@@ -8,6 +8,7 @@ import type { ErrorFormat } from "../exchange/problem.ts"
 import type { Hosted, HostRoutes } from "../routes/host-routes.ts"
 import type { RouteViews } from "./bindings.ts"
 import type { Held } from "./held.ts"
+import type { OidcEndpoints } from "./oidc-clients.ts"
 
 /** A route with its provisioned steps. */
 export interface LiveRoute extends Hosted {
@@ -50,6 +51,8 @@ export interface GenerationParts {
   readonly errors: ErrorFormat
   readonly gatewayView: { readonly name: string; readonly state: string }
   readonly facts: PlanFacts
+  /** The paths of OIDC clients; undefined: the plan has none. */
+  readonly oidc: OidcEndpoints | undefined
   /** Undefined: requests are not traced. */
   readonly tracer: Tracer | undefined
   /** Connections, verifiers and other resources, held while a request may use them. */
@@ -71,6 +74,7 @@ export class Generation {
   readonly errors: ErrorFormat
   readonly gatewayView: { readonly name: string; readonly state: string }
   readonly facts: PlanFacts
+  readonly oidc: OidcEndpoints | undefined
   readonly tracer: Tracer | undefined
   readonly #resources: readonly Held<unknown>[]
   #running = 0
@@ -90,6 +94,7 @@ export class Generation {
     this.errors = parts.errors
     this.gatewayView = parts.gatewayView
     this.facts = parts.facts
+    this.oidc = parts.oidc
     this.tracer = parts.tracer
     this.#resources = parts.resources
   }

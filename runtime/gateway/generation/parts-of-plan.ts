@@ -31,6 +31,11 @@ export function usedBy(plan: PlanBody): GatewayParts {
   if (plan.gateway?.shared !== undefined) used.secrets.add(plan.gateway.shared.redis)
   collectSecrets(plan.gateway?.tracing?.headers, used.secrets)
   for (const issuer of namedBy(Object.values(steps), "issuers")) used.issuers.add(issuer)
+  for (const { issuer, secret, sessionKeys } of Object.values(plan.oidcClients ?? {})) {
+    used.issuers.add(issuer)
+    if (secret !== undefined) used.secrets.add(secret)
+    collectSecrets(sessionKeys, used.secrets)
+  }
   for (const step of Object.values(steps)) {
     collectSecrets(step, used.secrets)
   }

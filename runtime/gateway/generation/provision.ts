@@ -16,6 +16,7 @@ import { HostRoutes } from "../routes/host-routes.ts"
 import type { SeenFile } from "./file-watch.ts"
 import { Generation, type LiveRoute } from "./generation.ts"
 import { LoadError } from "./load-error.ts"
+import { OidcEndpoints } from "./oidc-clients.ts"
 import { gatewayParts } from "./parts-of-plan.ts"
 import { FactsOfPlan } from "./plan-facts.ts"
 import { resolveReferences } from "./references.ts"
@@ -80,6 +81,8 @@ export async function provision(
       errors: gateway?.errors ?? "problem",
       gatewayView: new GatewayView(gateway?.name ?? "", context.gatewayState),
       facts: new FactsOfPlan(plan.plan, resources.certificates),
+      oidc:
+        resources.oidcClients.size === 0 ? undefined : new OidcEndpoints(plan.plan, resources.oidcClients),
       tracer: resources.tracer?.value,
       resources: resources.held,
     })

@@ -32,6 +32,7 @@ import { foundTarget } from "./found-target.ts"
 import { Held } from "./held.ts"
 import { issuerSettingsOf } from "./issuer-settings.ts"
 import { LoadError } from "./load-error.ts"
+import { type OidcClients, provisionOidcClients } from "./oidc-clients.ts"
 import { type OwnCredentials, provisionCredentials } from "./own-credentials.ts"
 import { gatewayParts } from "./parts-of-plan.ts"
 import { type Outside, type References, readAuthorities } from "./references.ts"
@@ -86,6 +87,7 @@ export interface Resources extends SharedResources {
   readonly tokenClients: ReadonlyMap<string, Held<TokenClient>>
   readonly introspections: ReadonlyMap<string, Held<OpaqueTokens>>
   readonly users: ReadonlyMap<string, Held<Passwords>>
+  readonly oidcClients: OidcClients
   readonly decisionPoints: ReadonlyMap<string, Held<AskedPoint>>
   readonly keys: Held<KeyTable>
   readonly environment: Held<Environment>
@@ -153,6 +155,7 @@ export async function provisionResources(
     }
     await targetsFound([...backends.values()])
     const shared = await provisionShared(maker, plan.plan, previous)
+    const oidcClients = provisionOidcClients(maker, plan.plan, verifiers, shared, previous?.oidcClients)
     const tracer = await provisionTracer(maker, plan.plan, previous)
     const keys = maker.attempt("subscriptions", () => maker.keys(previous))
     const schemas = new SchemaSet(plan.plan.schemas, previous?.schemas)
@@ -165,11 +168,10 @@ export async function provisionResources(
       ...{ verifiers, backends },
       ...own,
       ...callers,
-      decisionPoints,
+      ...{ oidcClients, decisionPoints },
       ...shared,
       tracer,
-      keys,
-      addresses,
+      ...{ keys, addresses },
       environment: maker.environment(previous),
       azure: await azureFor(plan.plan, slices),
       products: maker.products(previous),

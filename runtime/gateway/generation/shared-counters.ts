@@ -2,7 +2,7 @@ import type { SharedCache } from "../../cache/shared-cache.ts"
 import type { SharedLimiter } from "../../limits/shared-limiter.ts"
 import { digestOf } from "../../plan/canonical.ts"
 import type { PlanBody } from "../../plan/plan.ts"
-import type { RedisSettings } from "../../redis/redis-connection.ts"
+import type { RedisConnection, RedisSettings } from "../../redis/redis-connection.ts"
 import { readRedisUrl } from "../../redis/redis-url.ts"
 import type { Held } from "./held.ts"
 import type { References } from "./references.ts"
@@ -11,12 +11,21 @@ import type { References } from "./references.ts"
 export interface OpenShared {
   readonly limiter: (settings: RedisSettings, prefix: string) => SharedLimiter
   readonly cache: (settings: RedisSettings, prefix: string, bytesMax: number) => SharedCache
+  /** For sessions of `auth oidc`. */
+  readonly sessions: (settings: RedisSettings, prefix: string) => RedisConnection
+}
+
+/** The connection for sessions. `prefix`: of all keys. */
+interface SessionRedis {
+  readonly connection: RedisConnection
+  readonly prefix: string
 }
 
 /** What the processes of a gateway share. Undefined: each process has its own. */
 export interface SharedResources {
   readonly shared: Held<SharedLimiter> | undefined
   readonly sharedCache: Held<SharedCache> | undefined
+  readonly sessions: Held<SessionRedis> | undefined
 }
 
 /** What opening shared counters needs. */
@@ -32,11 +41,11 @@ interface SharedMaker {
 /** Opens the counters and the cache that the processes of a gateway share, or keeps those of the previous plan. A server that is unavailable refuses no plan. */
 export async function provisionShared(
   maker: SharedMaker,
-  { gateway }: PlanBody,
+  { gateway, oidcClients }: PlanBody,
   previous: SharedResources | undefined,
 ): Promise<SharedResources> {
   const { openShared } = maker.dependencies
-  let found: SharedResources = { shared: undefined, sharedCache: undefined }
+  let found: SharedResources = { shared: undefined, sharedCache: undefined, sessions: undefined }
   if (gateway?.shared === undefined || openShared === undefined) return found
   const { name, shared } = gateway
   await maker.attemptLater("gateway", async () => {
@@ -60,7 +69,14 @@ export async function provisionShared(
         : maker.take(previous?.sharedCache, digestOf({ ...settings, name, cacheBytesMax }), () =>
             closing(openShared.cache(settings, prefix, cacheBytesMax)),
           )
-    found = { shared: counters, sharedCache: cache }
+    const keepsSessions = Object.values(oidcClients ?? {}).some(({ store }) => store === "redis")
+    const sessions = keepsSessions
+      ? maker.take(previous?.sessions, digestOf({ ...settings, name }), () => {
+          const connection = openShared.sessions(settings, prefix)
+          return { value: { connection, prefix }, close: () => connection.close() }
+        })
+      : undefined
+    found = { shared: counters, sharedCache: cache, sessions }
   })
   return found
 }

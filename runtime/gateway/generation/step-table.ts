@@ -8,6 +8,7 @@ import type { TokenSource } from "../../identity/token-client.ts"
 import type { Passwords } from "../../identity/users.ts"
 import type { TokenVerifier } from "../../identity/verifier.ts"
 import type { Limiter } from "../../limits/limiter.ts"
+import type { OidcClient } from "../../oidc/oidc-client.ts"
 import { jsonValuesDefault } from "../../plan/json-scan.ts"
 import type { PlanBody } from "../../plan/plan.ts"
 import { kindFacts, type StepId, type StepKind, type Step as StepPlan } from "../../plan/steps.ts"
@@ -203,6 +204,10 @@ class Recorder implements Provision {
     return this.#use((table) =>
       have(table.resources.introspections.get(name)?.value, `introspection \`${name}\``),
     )
+  }
+
+  oidcClient(name: string): OidcClient {
+    return this.#use((table) => have(table.resources.oidcClients.get(name)?.value, `OIDC client \`${name}\``))
   }
 
   users(name: string): Passwords {

@@ -1,7 +1,7 @@
 import type { Subscriber } from "../../identity/keys.ts"
 import { isCredential, shownTo } from "../../plan/steps.ts"
 import type { Exchange } from "../exchange.ts"
-import type { Problem } from "../messages/answer.ts"
+import type { DirectAnswer, Problem } from "../messages/answer.ts"
 import type { Outcome, Policy, ProvisionedStep } from "../policy.ts"
 import { failureOf } from "../run-steps.ts"
 import { dropCredential } from "./credential.ts"
@@ -28,7 +28,7 @@ class Attempt {
   readonly #steps: readonly ProvisionedStep[]
   readonly #exchange: Exchange
   readonly #pass: (exchange: Exchange) => undefined
-  readonly #refusals: Problem[] = []
+  readonly #refusals: (Problem | DirectAnswer)[] = []
   /** Set when this is a call of an open product without a key. */
   #keyless: Subscriber | undefined
 
@@ -54,10 +54,18 @@ class Attempt {
         return outcome.then((late) => (this.#decides(late) ? this.#ended(late) : this.from(at + 1)))
       if (this.#decides(outcome)) return this.#ended(outcome)
     }
-    const presented = this.#refusals.find((refusal) => refusal.presented === true)
-    if (presented !== undefined || this.#keyless === undefined) return presented ?? this.#refusals[0]
+    const presented = this.#refusals.find(
+      (refusal) => refusal.kind === "problem" && refusal.presented === true,
+    )
+    if (presented !== undefined || this.#keyless === undefined)
+      return presented ?? this.#login ?? this.#refusals[0]
     this.#exchange.subscriber = this.#keyless
     return this.#pass(this.#exchange)
+  }
+
+  /** A login helps a user more than the refusal of a credential that was not presented. */
+  get #login(): DirectAnswer | undefined {
+    return this.#refusals.find((refusal) => refusal.kind === "answer")
   }
 
   /** Whether this outcome is final, so that no other way is tried. */
@@ -68,7 +76,8 @@ class Attempt {
       this.#exchange.subscriber = undefined
       return false
     }
-    if (outcome?.kind !== "problem") return true
+    const refuses = outcome?.kind === "problem" || (outcome?.kind === "answer" && outcome.refuses === true)
+    if (!refuses) return true
     this.#refusals.push(outcome)
     return false
   }

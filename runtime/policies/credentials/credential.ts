@@ -48,6 +48,8 @@ export function dropCredential(shown: ShownCredential, exchange: Exchange): void
   if (shown.is === "certificate") return
   // A signature is worth nothing without its secret.
   if (shown.is === "signature") return
+  // `headers` never has the cookies of a session.
+  if (shown.is === "session") return
   if (shown.is === "token") dropToken(shown.from, exchange)
   else if (shown.forward) return
   else if (shown.is === "password") dropPassword(exchange)

@@ -16,6 +16,12 @@ export type ProblemName =
   | "signature-invalid"
   | "signature-expired"
   | "signature-replayed"
+  | "login-required"
+  | "login-invalid"
+  | "login-refused"
+  | "login-failed"
+  | "session-too-large"
+  | "sessions-unavailable"
   | "insufficient-scope"
   | "forbidden"
   | "not-found"
@@ -85,6 +91,8 @@ export interface DirectAnswer {
   readonly body: Buffer | undefined
   /** Why the response is not the requested one, when its status does not show it; for operators. */
   readonly cause?: string | undefined
+  /** It refuses the credential of the request, for example by a redirect to a login: for `any-of`, which tries other credentials first. */
+  readonly refuses?: true
 }
 
 /** The cache has set the response of the exchange; processing continues after the step that stored it. */

@@ -12,6 +12,25 @@ export function withoutCookie(header: string, name: string): string | undefined 
   return kept.length === 0 ? undefined : kept.join("; ")
 }
 
+/** Cookies whose name begins with `prefix`, by the rest of their name, and the Cookie header without them; undefined when no others are left. */
+export function splitCookies(
+  header: string,
+  prefix: string,
+): { own: ReadonlyMap<string, readonly string[]>; rest: string | undefined } {
+  const own = new Map<string, string[]>()
+  const rest: string[] = []
+  for (const pair of pairsOf(header)) {
+    const name = nameOf(pair)
+    if (!name.startsWith(prefix)) {
+      rest.push(pair)
+      continue
+    }
+    const value = unquoted(pair.slice(pair.indexOf("=") + 1).trim())
+    own.set(name.slice(prefix.length), [...(own.get(name.slice(prefix.length)) ?? []), value])
+  }
+  return { own, rest: rest.length === 0 ? undefined : rest.join("; ") }
+}
+
 function pairsOf(header: string): string[] {
   return header
     .split(";")

@@ -26,6 +26,14 @@ export const accessDrafts = {
     introspection: "acme",
     claimStatus: draw.one(403, 401),
   }),
+  "oidc-session": (draw) => ({
+    kind: "oidc-session",
+    client: "web",
+    claims: [],
+    ...draw.one<{ forward?: "access-token" }>({}, { forward: "access-token" }),
+    status: 401,
+    claimStatus: draw.one(403, 401),
+  }),
   "basic-auth": (draw) => ({
     kind: "basic-auth",
     users: "partners",

@@ -20,6 +20,7 @@ const sectionsOf: { readonly [Kind in StepKind]: readonly Section[] } = {
   "validate-certificate": ["inbound"],
   "validate-key": ["inbound"],
   "validate-hmac": ["inbound"],
+  "oidc-session": ["inbound"],
   "any-of": ["inbound"],
   cors: ["inbound"],
   compress: ["inbound"],

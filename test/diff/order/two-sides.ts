@@ -56,7 +56,11 @@ export class Side {
         ...verifier,
         authorizerOf: () => engine(notes),
         quotas: countingQuotas(),
-        environment: { S: "geheim, but not short", PW: "open sesame" },
+        environment: {
+          S: "geheim, but not short",
+          PW: "open sesame",
+          KEY: "a key of sessions that is long enough",
+        },
         now: () => 1_800_000_000_000,
         observer: {
           finished: () => undefined,
@@ -252,9 +256,22 @@ function worldOf(services: Services): Omit<PlanDraft, "port" | "routes"> {
   return {
     ...keyDraft,
     issuers: issuers ?? {},
-    secrets: { ...keyDraft.secrets, s: { env: "S" }, pw: { env: "PW" } },
+    secrets: { ...keyDraft.secrets, s: { env: "S" }, pw: { env: "PW" }, key: { env: "KEY" } },
     users: { partners: { users: [{ user: "ann", secret: "pw" }] } },
     introspections: { acme: { url: `${service}/introspect`, client: "gw", secret: "s", cacheSeconds: 0 } },
+    oidcClients: {
+      web: {
+        ...{
+          issuer: "acme",
+          client: "web",
+          scope: "openid",
+          sessionKeys: [{ secret: "key" }],
+          store: "cookie",
+        },
+        lifetimeSeconds: 3600,
+        paths: { login: "/oauth2/login", callback: "/oauth2/callback", logout: "/oauth2/logout" },
+      },
+    },
     tokenClients: { own: { endpoint: { url: `${service}/token` }, client: "gw", secret: "s" } },
     stores: ["acme"],
     backends: { main: services.urlOf("main"), other: services.urlOf("other"), safety: service },

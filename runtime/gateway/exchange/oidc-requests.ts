@@ -1,0 +1,59 @@
+import type { BrowserRequest } from "../../oidc/oidc-client.ts"
+import { isReturnPath } from "../../oidc/return-path.ts"
+import { loginAnswer } from "../../policies/credentials/oidc-session.ts"
+import type { Exchange } from "../../policies/exchange.ts"
+import { problem } from "../../policies/messages/answer.ts"
+import type { Outcome } from "../../policies/policy.ts"
+import type { OidcEndpoint } from "../generation/oidc-clients.ts"
+
+/** Serves a path of an OIDC client. */
+export async function serveOidc({ client, does }: OidcEndpoint, exchange: Exchange): Promise<Outcome> {
+  const { method, originalQuery } = exchange
+  const allowed = does === "logout" ? ["GET", "POST"] : ["GET"]
+  if (!allowed.includes(method))
+    return problem("method-not-allowed", { headers: ["allow", allowed.join(", ")] })
+  const request: BrowserRequest = {
+    origin: `${exchange.scheme}://${exchange.authority}`,
+    cookies: exchange.ownCookies,
+  }
+  const query = new URLSearchParams(originalQuery)
+  if (does === "callback") return loginAnswer(await client.finish(request, query))
+  if (does === "login") {
+    const returnTo = query.get("return_to") ?? "/"
+    if (!isReturnPath(returnTo))
+      return problem("invalid-request", {
+        message: "`return_to` must be a path of this site.",
+        cause: "`return_to` of the login is not a path of this site",
+      })
+    return loginAnswer(await client.begin(request, returnTo))
+  }
+  if (isForeign(exchange, request.origin))
+    return problem("forbidden", {
+      message: "A logout must be started by a page of this site.",
+      cause: "another site wants to end the session",
+    })
+  const step = await client.end(request)
+  return step.kind === "done" ? loggedOut(step.cookies) : loginAnswer(step)
+}
+
+/**
+ * Whether a page of another site caused the request. Browsers say so in `Sec-Fetch-Site`; older ones send `Origin` with every POST. A GET without either is
+ * allowed: the worst it can do is a logout.
+ */
+function isForeign({ method, headers }: Exchange, origin: string): boolean {
+  const site = headers.get("sec-fetch-site")
+  if (site !== undefined) return site !== "same-origin" && site !== "none"
+  return method === "POST" && headers.get("origin") !== origin
+}
+
+const page = Buffer.from(
+  '<!doctype html><html lang="en"><meta charset="utf-8"><title>Logged out</title><p>You are logged out of this site.</p></html>\n',
+)
+
+/** The provider has no page for logouts, or cannot be reached. */
+function loggedOut(cookies: readonly string[]): Outcome {
+  const headers = ["content-type", "text/html; charset=utf-8", "cache-control", "no-store"]
+  headers.push("content-security-policy", "default-src 'none'; frame-ancestors 'none'")
+  for (const line of cookies) headers.push("set-cookie", line)
+  return { kind: "answer", status: 200, headers, body: page }
+}

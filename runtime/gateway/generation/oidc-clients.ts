@@ -1,0 +1,176 @@
+import type { RequestSender } from "../../http/client/http-client.ts"
+import type { TokenVerifier } from "../../identity/verifier.ts"
+import { OidcClient, type OidcPaths, type OidcSettings } from "../../oidc/oidc-client.ts"
+import { SharedSessions } from "../../oidc/shared-sessions.ts"
+import { digestOf } from "../../plan/canonical.ts"
+import type { OidcClientPlan } from "../../plan/oidc-client.ts"
+import type { PlanBody } from "../../plan/plan.ts"
+import { nestedSteps, type Step, type StepId } from "../../plan/steps.ts"
+import { HostRoutes } from "../routes/host-routes.ts"
+import type { Held } from "./held.ts"
+import { issuerSettingsOf } from "./issuer-settings.ts"
+import type { Outside, References } from "./references.ts"
+import type { SharedResources } from "./shared-counters.ts"
+
+/** Clients of OpenID providers by their names in the plan. */
+export type OidcClients = ReadonlyMap<string, Held<OidcClient>>
+
+/** What creating clients needs. */
+interface OidcMaker {
+  readonly references: References
+  readonly dependencies: Outside & { readonly http: RequestSender; readonly now?: () => number }
+  attempt(place: string, make: () => unknown): void
+  take<T>(before: Held<T> | undefined, key: string, make: () => { value: T; close: () => void }): Held<T>
+}
+
+/** Creates the clients, or reuses those of the previous plan with what they know of their providers. */
+export function provisionOidcClients(
+  maker: OidcMaker,
+  plan: PlanBody,
+  verifiers: ReadonlyMap<string, Held<TokenVerifier>>,
+  shared: SharedResources,
+  previous: OidcClients | undefined,
+): OidcClients {
+  const clients = new Map<string, Held<OidcClient>>()
+  const forwarding = accessTokenClients(plan)
+  for (const [name, client] of Object.entries(plan.oidcClients ?? {})) {
+    const verifier = verifiers.get(client.issuer)
+    // A problem of the issuer is reported there.
+    if (verifier === undefined) continue
+    maker.attempt(`oidcClients.${name}`, () => {
+      const settings = settingsOf(maker, plan, name, client, forwarding.has(name))
+      const redis = client.store === "redis" ? shared.sessions : undefined
+      const key = digestOf({ ...settings, verifier: verifier.key, redis: redis?.key ?? null })
+      const make = () => ({
+        value: new OidcClient(settings, {
+          http: maker.dependencies.http,
+          verifier: verifier.value,
+          shared:
+            redis === undefined
+              ? undefined
+              : (keys) => new SharedSessions(name, keys, redis.value.connection, redis.value.prefix),
+          now: maker.dependencies.now ?? Date.now,
+        }),
+        close: () => undefined,
+      })
+      clients.set(name, maker.take(previous?.get(name), key, make))
+    })
+  }
+  return clients
+}
+
+function settingsOf(
+  { references, dependencies }: OidcMaker,
+  plan: PlanBody,
+  name: string,
+  client: OidcClientPlan,
+  keepsAccessToken: boolean,
+): OidcSettings {
+  const issuer = plan.issuers[client.issuer]
+  const source = issuer && issuerSettingsOf(client.issuer, issuer, references, dependencies.folder).source
+  if (source === undefined || !("discovery" in source))
+    throw new Error(`the issuer \`${client.issuer}\` has no discovery document`)
+  const external = client.external === undefined ? undefined : references.text(client.external)
+  if (external !== undefined && !isOrigin(external))
+    throw new Error(
+      `\`external\` of \`${name}\` must be a scheme and a host, e.g. \`https://app.example.com\``,
+    )
+  return {
+    name,
+    ...{ discovery: source.discovery, exact: source.exact === true },
+    client: references.text(client.client),
+    secret: client.secret === undefined ? undefined : (references.secrets.get(client.secret) ?? ""),
+    scope: client.scope,
+    parameters: Object.entries(client.parameters ?? {}).map(([each, value]) => [
+      each,
+      references.text(value),
+    ]),
+    sessionKeys: client.sessionKeys.map(({ secret }) => ({
+      name: secret,
+      text: references.secrets.get(secret) ?? "",
+    })),
+    lifetimeMs: client.lifetimeSeconds * 1000,
+    external,
+    paths: client.paths,
+    afterLogout: client.afterLogout,
+    keepsAccessToken,
+  }
+}
+
+function isOrigin(text: string): boolean {
+  return URL.canParse(text) && new URL(text).origin === text && /^https?:/.test(text)
+}
+
+/** The clients whose access token a step forwards. */
+function accessTokenClients({ steps }: PlanBody): ReadonlySet<string> {
+  return new Set(
+    Object.values(steps).flatMap((step) =>
+      step.kind === "oidc-session" && step.forward === "access-token" ? [step.client] : [],
+    ),
+  )
+}
+
+/** A path that the gateway serves for a client. */
+export interface OidcEndpoint {
+  readonly client: OidcClient
+  readonly does: keyof OidcPaths
+}
+
+interface EndpointRoute extends OidcEndpoint {
+  readonly method: "*"
+  readonly path: string
+  readonly hosts: readonly string[] | undefined
+  readonly protection: string
+}
+
+/** The paths of all clients, each on the hosts of the routes that use its client. */
+export class OidcEndpoints {
+  readonly #routes = new HostRoutes<EndpointRoute>()
+
+  /** @throws Error when two clients have the same path on one host */
+  constructor(plan: PlanBody, clients: OidcClients) {
+    for (const [name, hosts] of hostsOf(plan)) {
+      const client = clients.get(name)?.value
+      if (client === undefined) continue
+      for (const does of ["login", "callback", "logout"] as const)
+        this.#routes.add({
+          ...{ client, does, method: "*", path: client.paths[does], protection: name },
+          hosts: hosts === "every" ? undefined : [...hosts].sort(),
+        })
+    }
+  }
+
+  /** The endpoint at a canonical path; undefined: it belongs to the routes. */
+  find(path: string, authority: string): OidcEndpoint | undefined {
+    const match = this.#routes.find("GET", path, authority)
+    return match.kind === "found" ? match.route : undefined
+  }
+}
+
+/** The hosts of the routes that use a client. */
+function hostsOf({ routes, steps }: PlanBody): Map<string, Set<string> | "every"> {
+  const found = new Map<string, Set<string> | "every">()
+  for (const { hosts, sections } of Object.values(routes))
+    for (const client of clientsIn(sections.inbound, steps)) {
+      const known = found.get(client) ?? new Set<string>()
+      if (hosts === undefined || known === "every") found.set(client, "every")
+      else found.set(client, new Set([...known, ...hosts]))
+    }
+  return found
+}
+
+/** The clients whose sessions the steps require. */
+export function clientsIn(
+  ids: readonly StepId[],
+  steps: Readonly<Record<StepId, Step>>,
+): ReadonlySet<string> {
+  const found = new Set<string>()
+  for (const id of ids) {
+    const step = steps[id]
+    if (step === undefined) continue
+    if (step.kind === "oidc-session") found.add(step.client)
+    for (const nested of nestedSteps(step))
+      for (const client of clientsIn(nested.steps, steps)) found.add(client)
+  }
+  return found
+}

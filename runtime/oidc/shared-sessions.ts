@@ -1,0 +1,127 @@
+import { createHash, randomBytes } from "node:crypto"
+import { setTimeout as wait } from "node:timers/promises"
+import type { RedisConnection } from "../redis/redis-connection.ts"
+import { type OwnCookies, removedCookie, setCookie } from "./own-cookies.ts"
+import type { SealingKeys } from "./sealed-text.ts"
+import { type OidcSession, sessionOf, sessionText } from "./session.ts"
+import {
+  type RefreshTurn,
+  type SessionPlace,
+  type SessionRead,
+  SessionsUnavailable,
+} from "./session-place.ts"
+
+const handlePattern = /^[A-Za-z0-9_-]{43}$/
+/** Longer than a refresh can take: requests to the provider end after ten seconds. */
+const turnMs = 15_000
+const pollMs = 100
+const waitMs = 5_000
+
+/**
+ * Sessions in Redis; the browser has only a random id. Redis has the digest of the id and the encrypted session, so neither its contents nor a backup of
+ * them can be used without the keys. While Redis is unavailable there are no sessions: requests get 503.
+ */
+export class SharedSessions implements SessionPlace {
+  readonly #client: string
+  readonly #keys: SealingKeys
+  readonly #connection: RedisConnection
+  readonly #prefix: string
+
+  /** `prefix`: of all keys on the server, the same in all processes that share the sessions. */
+  constructor(client: string, keys: SealingKeys, connection: RedisConnection, prefix: string) {
+    this.#client = client
+    this.#keys = keys
+    this.#connection = connection
+    this.#prefix = `${prefix}oidc/${client}/`
+  }
+
+  async read(cookies: OwnCookies): Promise<SessionRead> {
+    const found = cookies.get(this.#client)
+    if (found === undefined) return { kind: "none" }
+    const [handle = ""] = found
+    if (found.length > 1 || !handlePattern.test(handle))
+      return { kind: "damaged", cause: "the id of the session is malformed, or there are two" }
+    return this.#read(handle)
+  }
+
+  /** A session that was removed meanwhile, by a logout, must not come back with its refreshed tokens. */
+  async keep(
+    session: OidcSession,
+    forMs: number,
+    previous: OidcSession | undefined,
+  ): Promise<OidcSession | undefined> {
+    const handle = previous?.handle ?? randomBytes(32).toString("base64url")
+    const key = this.#keyOf(handle)
+    const sealed = this.#keys.seal(this.#purpose(key), sessionText(session))
+    const ms = Math.max(1, Math.floor(forMs))
+    const kept = await this.#run((client) =>
+      previous === undefined ? client.set(key, sealed, "PX", ms) : client.set(key, sealed, "PX", ms, "XX"),
+    )
+    return kept === null ? undefined : { ...session, handle }
+  }
+
+  lines(session: OidcSession, forMs: number): string[] {
+    return [setCookie(this.#client, session.handle ?? "", forMs / 1000)]
+  }
+
+  async remove(cookies: OwnCookies): Promise<string[]> {
+    const handles = (cookies.get(this.#client) ?? []).filter((each) => handlePattern.test(each))
+    for (const handle of handles) await this.#run((client) => client.del(this.#keyOf(handle)))
+    return cookies.has(this.#client) ? [removedCookie(this.#client)] : []
+  }
+
+  /** Only one process refreshes a session at a time; the others wait for its result. */
+  async takeTurn(session: OidcSession): Promise<RefreshTurn> {
+    const { handle = "" } = session
+    const until = performance.now() + waitMs
+    do {
+      const taken = await this.#run((client) => client.set(this.#turnOf(handle), "1", "PX", turnMs, "NX"))
+      const now = await this.#read(handle)
+      if (now.kind !== "found" || now.session.refreshToken !== session.refreshToken) {
+        if (taken !== null) this.endTurn(session)
+        return now.kind === "found" ? { kind: "done", session: now.session } : { kind: "gone" }
+      }
+      if (taken !== null) return { kind: "mine" }
+      await wait(pollMs)
+    } while (performance.now() < until)
+    return { kind: "busy" }
+  }
+
+  endTurn({ handle = "" }: OidcSession): void {
+    // If this fails, the turn ends by its time.
+    this.#run((client) => client.del(this.#turnOf(handle))).catch(() => undefined)
+  }
+
+  async #read(handle: string): Promise<SessionRead> {
+    const key = this.#keyOf(handle)
+    const sealed = await this.#run((client) => client.get(key))
+    if (sealed === null) return { kind: "damaged", cause: "the session has ended, or is unknown" }
+    const opened = this.#keys.open(this.#purpose(key), sealed)
+    if (opened === undefined)
+      return { kind: "damaged", cause: "the session was altered, or encrypted with another key" }
+    const session = sessionOf(opened.text, handle)
+    return session === undefined
+      ? { kind: "damaged", cause: "the session is of another version" }
+      : { kind: "found", session, isOld: opened.isOld }
+  }
+
+  async #run<T>(command: (client: RedisConnection["client"]) => Promise<T>): Promise<T> {
+    try {
+      return await this.#connection.run(command)
+    } catch (error) {
+      throw new SessionsUnavailable(error instanceof Error ? error.message : String(error))
+    }
+  }
+
+  #purpose(key: string): string {
+    return `session ${this.#client} ${key}`
+  }
+
+  #keyOf(handle: string): string {
+    return `${this.#prefix}session/${createHash("sha256").update(handle).digest("base64url")}`
+  }
+
+  #turnOf(handle: string): string {
+    return `${this.#keyOf(handle)}/turn`
+  }
+}
