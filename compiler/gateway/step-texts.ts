@@ -27,6 +27,7 @@ import { jsonp } from "./steps/jsonp.ts"
 import { limitConcurrency } from "./steps/limit-concurrency.ts"
 import { maskUrls } from "./steps/mask-urls.ts"
 import { metric } from "./steps/metric.ts"
+import { mirror } from "./steps/mirror.ts"
 import { oidcSession } from "./steps/oidc-session.ts"
 import { parallel } from "./steps/parallel.ts"
 import { quotaText } from "./steps/quota.ts"
@@ -113,6 +114,7 @@ const texts = {
   "content-safety": contentSafety,
   "set-backend": setBackend,
   "send-request": sendRequest,
+  mirror,
   trace,
   metric,
   authenticate,

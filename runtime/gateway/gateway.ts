@@ -220,6 +220,7 @@ class RunningGateway implements Gateway {
     | "backendsByUrl"
     | "traceLog"
     | "relationLog"
+    | "mirrorLog"
     | "pdpNotes"
     | "meter"
     | "pools"
@@ -256,6 +257,7 @@ class RunningGateway implements Gateway {
       backendsByUrl: new UrlBackends(this.#pools),
       traceLog: { write: (line) => observer.traced?.(line) },
       relationLog: { changed: (change) => observer.changed?.(change) },
+      mirrorLog: { mirrored: (request) => observer.mirrored?.(request) },
       pdpNotes: {
         requested: (request) => observer.pdpRequested?.(request),
         decided: (decision) => observer.pdpDecided?.(decision),

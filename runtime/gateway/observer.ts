@@ -1,6 +1,6 @@
 import type { PdpDecided, PdpRequested } from "../pdp/standing.ts"
 import type { StepKind } from "../plan/steps.ts"
-import type { Decision } from "../policies/exchange.ts"
+import type { Decision, MirroredRequest } from "../policies/exchange.ts"
 import type { Problem, ProblemName } from "../policies/messages/answer.ts"
 import type { RelationChange, TraceLine } from "../policies/ports.ts"
 import { problemStatus } from "./exchange/problem.ts"
@@ -69,6 +69,8 @@ export interface Observer {
   waited?(kind: StepKind, ms: number): void
   /** How a `grant` or `revoke` changed a store. */
   changed?(change: RelationChange): void
+  /** A copy of a request has ended, or was not made. */
+  mirrored?(request: MirroredRequest): void
   /** A request to a decision point has ended. */
   pdpRequested?(request: PdpRequested): void
   /** The result of a question to a decision point. */
@@ -91,6 +93,9 @@ export function observers(...all: readonly Observer[]): Observer {
     },
     changed(change) {
       for (const observer of all) observer.changed?.(change)
+    },
+    mirrored(request) {
+      for (const observer of all) observer.mirrored?.(request)
     },
     pdpRequested(request) {
       for (const observer of all) observer.pdpRequested?.(request)

@@ -29,3 +29,6 @@ export const mediaRange = z
 export function asHttp(url: string): string {
   return url.replace(/^ws(s?):\/\//i, "http$1://")
 }
+
+/** The field that marks a copy of a request. Backends can rely on it, because the gateway removes it from requests that are copied. */
+export const mirrorField = "x-mirrored-request"

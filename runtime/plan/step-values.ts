@@ -159,7 +159,7 @@ export type ShownCredential =
   | { readonly is: "token"; readonly from: CredentialSource }
   | { readonly is: "password"; readonly forward: boolean }
   | { readonly is: "certificate" }
-  | { readonly is: "signature" }
+  | { readonly is: "signature"; readonly header: string }
   | { readonly is: "session" }
   | {
       readonly is: "key"

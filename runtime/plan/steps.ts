@@ -27,6 +27,7 @@ import { jsonp } from "./steps/jsonp.ts"
 import { limitConcurrency } from "./steps/limit-concurrency.ts"
 import { maskUrls } from "./steps/mask-urls.ts"
 import { metric } from "./steps/metric.ts"
+import { mirror } from "./steps/mirror.ts"
 import { oidcSession } from "./steps/oidc-session.ts"
 import { parallel } from "./steps/parallel.ts"
 import { quota } from "./steps/quota.ts"
@@ -112,6 +113,7 @@ const contracts = [
   cacheValue,
   setBackend,
   sendRequest,
+  mirror,
   contentSafety,
   authenticate,
   retry,

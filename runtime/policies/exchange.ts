@@ -77,10 +77,18 @@ export interface KeyPlaces {
   readonly query: string | undefined
 }
 
+/** Header fields and query parameters with credentials; names of fields are in lower case. */
+export interface CredentialPlaces {
+  readonly headers: ReadonlySet<string>
+  readonly queries: readonly string[]
+}
+
 /** The contents of a plan other than the steps of routes. */
 export interface PlanFacts {
   product(name: string): ProductFacts | undefined
   keyPlaces(route: Route): KeyPlaces
+  /** Where requests of a route have credentials: those that it asks for, and those that its steps set. */
+  credentialPlaces(route: Route): CredentialPlaces
   /** By declared name. */
   readonly certificates: ReadonlyMap<string, ClientCertificate>
 }
@@ -189,6 +197,55 @@ export interface Decision {
   readonly reason?: string | undefined
 }
 
+/**
+ * What became of a copy of a request.
+ * - `answered`: it has a response. `failed`: it has none. `timeout`: not in time.
+ * - `unavailable`: no target is healthy, or too many requests wait for it.
+ * - `busy`: too many copies run. `body-too-large`: over the limit of the step. `incomplete`: the request ended before its body was read.
+ * - `unsupported`: a WebSocket or a call of gRPC.
+ */
+export type MirrorOutcome =
+  | "answered"
+  | "failed"
+  | "timeout"
+  | "unavailable"
+  | "busy"
+  | "body-too-large"
+  | "incomplete"
+  | "unsupported"
+
+/** A copy of a request that has ended, or that was not made. */
+export interface MirroredRequest {
+  /** Id of the request that was copied. */
+  readonly requestId: string
+  readonly traceId: string | undefined
+  readonly api: string
+  readonly backend: string
+  readonly target: string | undefined
+  readonly outcome: MirrorOutcome
+  /** Status of the response. */
+  readonly status: number | undefined
+  /** From sending until the end of the response. */
+  readonly durationMs: number | undefined
+  readonly cause: string | undefined
+}
+
+/** Copies of requests for another backend, as a plan wants them. */
+export interface Mirror {
+  readonly backend: BackendHandle
+  /** A request with a larger body is not copied. */
+  readonly bodyBytesMax: number
+  readonly timeoutMs: number
+  /** Credentials of the caller, and those that steps set, are sent as well. */
+  readonly credentials: boolean
+  /** Counts a copy that begins; false: too many run. */
+  enter(): boolean
+  /** A copy that was counted has ended. */
+  leave(): void
+  /** Reports a copy that has ended, or that was not made. */
+  ended(request: MirroredRequest): void
+}
+
 /** How a request is sent to its backend. */
 export interface SendOptions {
   /** Timeout of the whole exchange with the backend, in milliseconds; null: no timeout; undefined: the backend's own. */
@@ -269,6 +326,11 @@ export interface Exchange {
   load(needs: Needs): Promise<void> | undefined
   /** Sends the request; resolves when the head of the response is in `response`, or with a problem. Drops an earlier response. */
   send(backend: BackendHandle, options: SendOptions): Promise<Problem | undefined>
+  /**
+   * Sends a copy of the request when the request itself is sent for the first time, and discards the response. It waits for nothing, and it cannot
+   * fail.
+   */
+  mirrorTo(mirror: Mirror): void
   /** Replaces the response of the backend. */
   respondWith(response: {
     status: number

@@ -15,7 +15,7 @@ import type { CsharpExpression } from "../plan/text.ts"
 import type { Validator } from "../validation/schema-set.ts"
 import type { BackendHandle, ClientCertificate, Exchange, Needs } from "./exchange.ts"
 import type { Answer } from "./messages/answer.ts"
-import type { BackendsByUrl, Meter, QuotaCounters, RelationLog, TraceLog } from "./ports.ts"
+import type { BackendsByUrl, Meter, MirrorLog, QuotaCounters, RelationLog, TraceLog } from "./ports.ts"
 
 /** Undefined: continue with the next step. An answer ends the section. */
 export type Outcome = Answer | undefined
@@ -143,6 +143,7 @@ export interface Provision {
   backendsByUrl(): BackendsByUrl
   traceLog(): TraceLog
   relationLog(): RelationLog
+  mirrorLog(): MirrorLog
   meter(): Meter
   /** Declares that the step needs these bodies: the runner loads them first. */
   need(needs: Needs): void

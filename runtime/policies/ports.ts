@@ -1,5 +1,5 @@
 import type { TupleKey } from "../check/ports.ts"
-import type { BackendHandle } from "./exchange.ts"
+import type { BackendHandle, MirroredRequest } from "./exchange.ts"
 
 /** A log line written by a configuration. */
 export interface TraceLine {
@@ -29,6 +29,11 @@ export interface RelationChange {
 /** Records changes of relations. */
 export interface RelationLog {
   changed(change: RelationChange): void
+}
+
+/** Records copies of requests. */
+export interface MirrorLog {
+  mirrored(request: MirroredRequest): void
 }
 
 /** Counters defined by a configuration. The number of series is limited; further label values share one series. */

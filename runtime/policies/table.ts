@@ -50,6 +50,7 @@ import type { Policy } from "./policy.ts"
 import { authenticate } from "./services/authenticate.ts"
 import { contentSafety } from "./services/content-safety.ts"
 import { forward } from "./services/forward.ts"
+import { mirror } from "./services/mirror.ts"
 import { sendRequest } from "./services/send-request.ts"
 import { setBackend } from "./services/set-backend.ts"
 import { validateContent } from "./validation/validate-content.ts"
@@ -109,6 +110,7 @@ export const policies: { readonly [Kind in StepKind]: Policy<Kind> } = {
   "cache-value": cacheValue,
   "set-backend": setBackend,
   "send-request": sendRequest,
+  mirror,
   authenticate,
   "content-safety": contentSafety,
   retry,

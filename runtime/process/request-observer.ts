@@ -1,5 +1,6 @@
 import { type Finished, type Observer, observers, type Protocol } from "../gateway/observer.ts"
 import type { PdpDecided, PdpNotes, PdpRequested } from "../pdp/standing.ts"
+import type { MirroredRequest } from "../policies/exchange.ts"
 import type { TraceLine } from "../policies/ports.ts"
 import type { Database } from "../store/database.ts"
 import type { Log } from "../telemetry/log.ts"
@@ -12,6 +13,7 @@ import {
 } from "../telemetry/metrics.ts"
 import { DenialLog } from "./denial-log.ts"
 import type { Metering } from "./metering.ts"
+import { MirrorMetrics } from "./mirror-metrics.ts"
 import type { PlanStores } from "./plan-stores.ts"
 import { RefusedRequests } from "./refused-requests.ts"
 import { RelationChanges } from "./relation-changes.ts"
@@ -52,6 +54,7 @@ export class RequestObserver implements Observer {
   readonly #waitsByKind = new Map<string, Histogram>()
   readonly #authors: AuthorMetrics
   readonly #points: PdpMetrics
+  readonly #mirrors: MirrorMetrics
   readonly #requests: Family<Counter>
   readonly #durations: Family<Histogram>
   readonly #upstreams: Family<Histogram>
@@ -69,6 +72,7 @@ export class RequestObserver implements Observer {
     this.#traces = logs.traces
     this.#authors = new AuthorMetrics(metrics)
     this.#points = new PdpMetrics(metrics)
+    this.#mirrors = new MirrorMetrics(metrics, logs.requests)
     this.#answers = metrics.counter(
       "sallyport_step_answers_total",
       "Responses sent by a step of the gateway, by kind of step.",
@@ -152,6 +156,10 @@ export class RequestObserver implements Observer {
 
   counted(name: string, labels: Readonly<Record<string, string>>, value: number): void {
     this.#authors.add(name, labels, value)
+  }
+
+  mirrored(request: MirroredRequest): void {
+    this.#mirrors.mirrored(request)
   }
 
   pdpRequested(request: PdpRequested): void {

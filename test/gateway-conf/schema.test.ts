@@ -84,6 +84,7 @@ const around: { readonly [Name in BlockName]: (statement: string) => string } = 
   metric: (statement) => around.inbound(`metric m {\n${statement}\n}`),
   weighted: (statement) => around.inbound(`use weighted {\nbackend b weight 1\n${statement}\n}`),
   choices: (statement) => around.inbound(`use by "x" {\ncase "x" b\n${statement}\n}`),
+  mirror: (statement) => around.inbound(`mirror b {\n${statement}\n}`),
   "parallel inbound": (statement) => around.inbound(`parallel all {\nbranch { }\n${statement}\n}`),
   "parallel outbound": (statement) => around.outbound(`parallel all {\nbranch { }\n${statement}\n}`),
   "parallel on-error": (statement) => around["on-error"](`parallel all {\nbranch { }\n${statement}\n}`),

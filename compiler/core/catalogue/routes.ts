@@ -224,6 +224,12 @@ export const routes = area({
     help: 'Add `client-certificate request { ca file("…") }` to the `tls` block of a `listen`.',
     why: "A client presents a certificate only when the listener asks for it in the TLS handshake. Without that, `auth certificate` refuses every request.",
   },
+  SP3080: {
+    severity: "warning",
+    title: "Mirror of WebSockets",
+    help: "Move `mirror` to the operations without WebSockets, or add `websocket off` if there are none.",
+    why: "`mirror` copies requests whose body has an end. A WebSocket is a conversation: its messages depend on responses that the copy does not get. So the other requests of the route are copied, and its WebSockets are not. Nor are calls of gRPC.",
+  },
   SP3070: {
     severity: "error",
     title: "Value is not signed",

@@ -23,6 +23,7 @@ import { DescribedAuth } from "./described-auth.ts"
 import { describedPlace } from "./described-place.ts"
 import { isCounted, Limits, SameLimits } from "./limits.ts"
 import { Memo } from "./memo.ts"
+import { checkMirrors } from "./mirrored.ts"
 import type { Auth, Places, StatementPlace } from "./place.ts"
 import { planRoute } from "./plan-route.ts"
 import type { Policies, PolicySteps } from "./policies.ts"
@@ -147,7 +148,7 @@ export class RouteLowering {
     const broken = this.#places.behind(errorPlace, left)
     const onError = [...documents.onError, ...this.#section(items, "on-error", broken)]
     const sections = { inbound: steps, backend, outbound, onError }
-    this.#checkWhole(sections, source)
+    this.#checkWhole(sections, source, items)
     this.#policies.prove(source, auth, [...steps, ...backend], onError)
     return {
       lowered: { route: planRoute(source, chain, sections, this.#timeoutMs), ...sections },
@@ -163,7 +164,23 @@ export class RouteLowering {
     }
   }
 
-  #checkWhole(sections: Readonly<Record<string, readonly Lowered[]>>, source: RouteSource): void {
+  /** Whether these statements have not been seen together before. */
+  #isNew(statements: readonly { readonly bound: BoundStatement }[]): boolean {
+    let isNew = false
+    this.#memo.once(`seen ${this.#memo.keyOf(statements)}`, () => {
+      isNew = true
+    })
+    return isNew
+  }
+
+  #checkWhole(
+    sections: Readonly<Record<string, readonly Lowered[]>>,
+    source: RouteSource,
+    items: readonly Item[],
+  ): void {
+    const { operation, version, api } = source.scopes
+    const isNew = (...pair: readonly BoundStatement[]) => this.#isNew(pair.map((bound) => ({ bound })))
+    checkMirrors(items, [operation, version, api], isNew, this.#shared.report)
     const lists = Object.values(sections)
     checkSize(lists, source, this.#shared.report)
     checkScripts(lists, source, this.#shared.steps, this.#shared.report)

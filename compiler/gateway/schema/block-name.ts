@@ -70,6 +70,7 @@ export type BlockName =
   | "metric"
   | "weighted"
   | "choices"
+  | "mirror"
   | "parallel inbound"
   | "parallel outbound"
   | "parallel on-error"

@@ -9,6 +9,7 @@ import { authIntrospectionRows } from "../steps/introspect.ts"
 import { jsonToXmlRows } from "../steps/json-to-xml.ts"
 import { maskUrlsRows } from "../steps/mask-urls.ts"
 import { metricRows } from "../steps/metric.ts"
+import { mirrorRows } from "../steps/mirror.ts"
 import { branchRows } from "../steps/parallel.ts"
 import { quota, quotaRows } from "../steps/quota.ts"
 import { limit } from "../steps/rate-limit.ts"
@@ -151,6 +152,7 @@ export const blocks: { readonly [Name in BlockName]: BlockRow } = {
   send: { title: "`send`", rows: sendRows },
   metric: { title: "`metric`", rows: metricRows },
   weighted: { title: "`use weighted`", rows: weightedRows },
+  mirror: { title: "`mirror`", rows: mirrorRows },
   choices: { title: "`use by`", rows: choiceRows },
   "parallel inbound": { title: "`parallel`", rows: branchRows("inbound") },
   "parallel outbound": { title: "`parallel`", rows: branchRows("outbound") },

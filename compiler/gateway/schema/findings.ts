@@ -92,6 +92,7 @@ export const reportedAt: { readonly [Each in StatementCode]: ReportedAt } = {
   SP3052: { keywords: ["certificate"] },
   SP3053: { keywords: ["certificate"] },
   SP3051: { keywords: ["cert"] },
+  SP3080: { keywords: ["mirror"] },
   SP3070: { keywords: ["timestamp", "replay-guard"] },
   SP3071: { keywords: ["signed", "auth"] },
   SP3072: { keywords: ["operation", "oidc", "login", "callback", "logout"] },

@@ -7,6 +7,7 @@ import { filterStatement } from "../steps/filter.ts"
 import { grantStatement, revokeStatement } from "../steps/grant.ts"
 import { allow, deny } from "../steps/ip-filter.ts"
 import { concurrencyBlock } from "../steps/limit-concurrency.ts"
+import { mirrorStatement } from "../steps/mirror.ts"
 import { quota } from "../steps/quota.ts"
 import { limit } from "../steps/rate-limit.ts"
 import { requireStatement } from "../steps/require.ts"
@@ -42,6 +43,7 @@ const inbound: readonly StatementDefinition[] = [
   body("inbound"),
   method,
   use,
+  mirrorStatement,
   respondStatement,
   redirect,
   whenStatement("inbound"),

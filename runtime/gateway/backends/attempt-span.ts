@@ -1,9 +1,16 @@
-import { lastKept, textAttribute, wholeAttribute } from "../../tracing/attributes.ts"
+import { flagAttribute, lastKept, textAttribute, wholeAttribute } from "../../tracing/attributes.ts"
 import { randomId } from "../../tracing/random-ids.ts"
 import type { RecordedPart, RequestTrace } from "../../tracing/request-trace.ts"
 import type { ExchangeState } from "../exchange/exchange-state.ts"
 import { methodAttributes, methodName, rpcAttributes, rpcName } from "../exchange/request-span.ts"
 import type { Target } from "./target.ts"
+
+/** A copy of a request, for another backend. */
+interface SpannedCopy {
+  readonly backend: string
+  /** As it may be logged. */
+  readonly path: string | undefined
+}
 
 /** The span of one request to one target, with the attributes of OpenTelemetry's conventions for HTTP clients. */
 export class AttemptSpan implements RecordedPart {
@@ -23,14 +30,17 @@ export class AttemptSpan implements RecordedPart {
   readonly #path: string | undefined
   readonly #attempt: number
 
-  /** `attempt`: 1 for the first one of a request. */
-  constructor(exchange: ExchangeState, target: Target, attempt: number) {
-    this.parentSpanId = exchange.trace?.open?.spanId
+  readonly #isCopy: boolean
+
+  /** `attempt`: 1 for the first one of a request. `copy`: it is a copy of the request. */
+  constructor(exchange: ExchangeState, target: Target, attempt: number, copy?: SpannedCopy) {
+    this.#isCopy = copy !== undefined
+    this.parentSpanId = copy === undefined ? exchange.trace?.open?.spanId : undefined
     this.#method = exchange.sentMethod ?? exchange.method
     this.#exchange = exchange
-    this.#backend = exchange.backend?.name
+    this.#backend = copy === undefined ? exchange.backend?.name : copy.backend
     this.#target = target
-    this.#path = exchange.targetPath
+    this.#path = copy === undefined ? exchange.targetPath : copy.path
     this.#attempt = attempt
   }
 
@@ -73,6 +83,7 @@ export class AttemptSpan implements RecordedPart {
       (error === undefined ? "" : errorKind(error)) +
       (this.#attempt > 1 ? resendCount(this.#attempt - 1) : "") +
       backendName(this.#backend) +
+      (this.#isCopy ? mirrorMark(true) : "") +
       (this.#exchange.isGrpc ? rpcAttributes(this.#path ?? "", this.#grpcStatus) : "")
     )
   }
@@ -84,6 +95,7 @@ const serverPort = wholeAttribute("server.port")
 const responseStatus = lastKept(wholeAttribute("http.response.status_code"))
 const errorKind = textAttribute("error.type")
 const resendCount = wholeAttribute("http.request.resend_count")
+const mirrorMark = flagAttribute("sallyport.mirror")
 const backendName = lastKept(textAttribute("sallyport.backend"))
 
 /** The attributes that every request to a target has. */
@@ -106,13 +118,14 @@ export function traceAttempt(
   trace: RequestTrace,
   target: Target,
   fields: string[],
+  copy?: SpannedCopy,
 ): AttemptSpan | undefined {
   if (!trace.recording) {
     setTraceparent(fields, trace.traceparent())
     return undefined
   }
-  exchange.attempts += 1
-  const span = new AttemptSpan(exchange, target, exchange.attempts)
+  if (copy === undefined) exchange.attempts += 1
+  const span = new AttemptSpan(exchange, target, copy === undefined ? exchange.attempts : 1, copy)
   setTraceparent(fields, trace.traceparent(span.spanId))
   trace.add(span)
   return span

@@ -16,6 +16,7 @@ export function loggedPathOf(exchange: ExchangeState, { place: { basePath } }: T
   return below(basePath, exchange.path.slice(exchange.route?.stripLength ?? 0))
 }
 
-function below(basePath: string, local: string): string {
+/** A path below the base path of a target. */
+export function below(basePath: string, local: string): string {
   return basePath + (local === "" && basePath === "" ? "/" : local)
 }

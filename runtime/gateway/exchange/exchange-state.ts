@@ -52,6 +52,7 @@ import type { Generation, LiveRoute } from "../generation/generation.ts"
 import type { PathParameters } from "../routes/route-tree.ts"
 import type { TunnelKeeper } from "../tunnels/tunnel-keeper.ts"
 import type { AnswerStream, Waiting } from "./answer-stream.ts"
+import type { BodyCopy } from "./body-copy.ts"
 import { isGrpc } from "./grpc.ts"
 import type { Intake } from "./intake.ts"
 import { LiveBody } from "./live-body.ts"
@@ -144,6 +145,8 @@ export class ExchangeState implements BindingSource {
   bytesSent = 0
   /** A copy of the response body is needed after the end. */
   keepsAnswer = false
+  /** Copies of the body, begun before it is opened. */
+  bodyCopies: BodyCopy[] | undefined
   /** The response of a step, or the problem, that was sent instead of the backend's response. */
   direct: DirectAnswer | undefined
   retried = false
@@ -312,6 +315,7 @@ export class ExchangeState implements BindingSource {
       if (!this.continued) this.reply.writeContinue()
       this.continued = true
     })
+    this.#stream.copies = this.bodyCopies
     return this.#stream
   }
 

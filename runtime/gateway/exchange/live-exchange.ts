@@ -1,6 +1,7 @@
-import type { BackendHandle, Exchange, SendOptions } from "../../policies/exchange.ts"
+import type { BackendHandle, Exchange, Mirror, SendOptions } from "../../policies/exchange.ts"
 import { type Problem, problem, Refused } from "../../policies/messages/answer.ts"
 import { BackendClient } from "../backends/backends.ts"
+import { beginMirrors } from "../backends/mirror-call.ts"
 import { UpstreamCall } from "../backends/upstream-call.ts"
 import { TunnelCall } from "../tunnels/tunnel-call.ts"
 import { ExchangeState } from "./exchange-state.ts"
@@ -12,6 +13,8 @@ const keptBytesMax = 64 * 1024
 /** One request and its response, including the call to a backend. It holds the generation in which it began until its end. */
 export class LiveExchange extends ExchangeState implements Exchange {
   #upstream: UpstreamCall | TunnelCall | undefined
+  #mirrors: Mirror[] | undefined
+  #hasMirrored = false
 
   /** Sends the request to a backend. The promise ends when the head of the response is there; undefined means success. */
   send(backend: BackendHandle, { timeoutMs, key }: SendOptions): Promise<Problem | undefined> {
@@ -22,6 +25,7 @@ export class LiveExchange extends ExchangeState implements Exchange {
     // A partial body is not valid JSON, and may begin or end inside a text that a step searches for: a client could assemble hidden content from
     // parts.
     if (this.route?.readsAnswer === true) for (const name of ["range", "if-range"]) this.headers.remove(name)
+    const sendMirrors = this.#beginMirrors()
     if (this.intake.wantsWebSocket) {
       const tunnel = new TunnelCall(this, backend, this.waiting, key)
       this.#upstream = tunnel
@@ -29,9 +33,26 @@ export class LiveExchange extends ExchangeState implements Exchange {
     }
     const call = new UpstreamCall(this, backend, this.waiting, key)
     this.#upstream = call
-    if (!this.reading && this.#isKept(backend))
-      return this.#keepBody().then((found) => found ?? call.send(timeoutMs))
-    return call.send(timeoutMs)
+    const sent =
+      !this.reading && this.#isKept(backend)
+        ? this.#keepBody().then((found) => found ?? call.send(timeoutMs))
+        : call.send(timeoutMs)
+    sendMirrors?.()
+    return sent
+  }
+
+  mirrorTo(mirror: Mirror): void {
+    if (this.#mirrors === undefined) this.#mirrors = [mirror]
+    // A step may run again in a loop.
+    else if (!this.#mirrors.includes(mirror)) this.#mirrors.push(mirror)
+  }
+
+  /** Begins the copies of the request, once. Returns what sends them, after the request itself. */
+  #beginMirrors(): (() => void) | undefined {
+    const mirrors = this.#mirrors
+    if (mirrors === undefined || this.#hasMirrored) return undefined
+    this.#hasMirrored = true
+    return beginMirrors(this, mirrors, this.waiting.deadlines)
   }
 
   /** A body is kept when steps after the backend need it, and a small one when the backend's retries may need it. */

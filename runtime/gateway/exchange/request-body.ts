@@ -3,6 +3,7 @@ import type { IncomingRequest } from "../../http/server/incoming.ts"
 import { type Problem, problem } from "../../policies/messages/answer.ts"
 import type { Deadline, Deadlines, Timed } from "../backends/deadlines.ts"
 import type { Patience } from "../backends/patience.ts"
+import type { BodyCopy } from "./body-copy.ts"
 
 /** Why a body ended early. */
 export class BodyFailure extends Error {
@@ -40,6 +41,8 @@ export class RequestBody extends Readable implements Timed {
   #isHere = false
   #changed: (() => void) | undefined
   #deadline: Deadline | undefined
+  /** They get what is passed on. Set before the first byte is read. */
+  copies: readonly BodyCopy[] | undefined
 
   /** `begin` is called when the first byte is read: the moment for `100 Continue`. */
   constructor(
@@ -121,6 +124,7 @@ export class RequestBody extends Readable implements Timed {
       this.destroy(new BodyFailure("too-large"))
       return
     }
+    if (this.copies !== undefined) for (const copy of this.copies) copy.push(chunk)
     if (!this.push(chunk)) {
       this.#held = true
       this.#request.pause()
@@ -132,6 +136,7 @@ export class RequestBody extends Readable implements Timed {
     this.#deadlines.cancel(this.#deadline)
     this.push(null)
     this.#isHere = true
+    if (this.copies !== undefined) for (const copy of this.copies) copy.complete()
     this.#changed?.()
   }
 

@@ -1,10 +1,12 @@
 import type { PlanBody } from "../../plan/plan.ts"
 import type { Route } from "../../plan/resources.ts"
-import type { ShownCredential } from "../../plan/step-values.ts"
+import type { CredentialSource, ShownCredential } from "../../plan/step-values.ts"
 import { isCredential, nestedSteps, type Step, shownTo } from "../../plan/steps.ts"
+import type { Text } from "../../plan/text.ts"
 import type {
   ApiFacts,
   ClientCertificate,
+  CredentialPlaces,
   KeyPlaces,
   PlanFacts,
   ProductFacts,
@@ -15,6 +17,7 @@ export class FactsOfPlan implements PlanFacts {
   readonly #body: PlanBody
   readonly certificates: ReadonlyMap<string, ClientCertificate>
   readonly #keys = new WeakMap<Route, KeyPlaces>()
+  readonly #credentials = new WeakMap<Route, CredentialPlaces>()
   #paths: ReadonlyMap<string, string> | undefined
 
   constructor(body: PlanBody, certificates: ReadonlyMap<string, ClientCertificate>) {
@@ -47,6 +50,26 @@ export class FactsOfPlan implements PlanFacts {
     return found
   }
 
+  credentialPlaces(route: Route): CredentialPlaces {
+    let found = this.#credentials.get(route)
+    if (found === undefined) {
+      const { inbound, backend } = route.sections
+      found = credentialsIn([...this.#everyStep(inbound), ...this.#everyStep(backend)])
+      this.#credentials.set(route, found)
+    }
+    return found
+  }
+
+  /** Steps with those inside of them. */
+  *#everyStep(ids: readonly string[]): Iterable<Step> {
+    for (const id of ids) {
+      const step: Step | undefined = this.#body.steps[id]
+      if (step === undefined) continue
+      yield step
+      for (const { steps } of nestedSteps(step)) yield* this.#everyStep(steps)
+    }
+  }
+
   /** Where clients send the key of an API: the first such step of its routes. */
   #shownKey(ids: readonly string[]): Partial<Extract<ShownCredential, { readonly is: "key" }>> {
     for (const id of ids) {
@@ -67,4 +90,35 @@ export class FactsOfPlan implements PlanFacts {
     }
     return { id: name, name, path: `/${(this.#paths.get(name) ?? "").replace(/^\//, "")}` }
   }
+}
+
+/** Fields that have credentials whatever a route asks for. */
+const credentialFields = ["authorization", "proxy-authorization", "cookie"]
+
+function credentialsIn(steps: readonly Step[]): CredentialPlaces {
+  const headers = new Set(credentialFields)
+  const queries: string[] = []
+  for (const step of steps) {
+    const shown = isCredential(step) ? shownTo(step) : undefined
+    if (shown?.is === "signature") headers.add(shown.header.toLowerCase())
+    else if (shown?.is === "token") addPlace(shown.from, headers, queries)
+    else if (shown?.is === "key") {
+      if (shown.header !== null) headers.add(shown.header.toLowerCase())
+      if (shown.query !== null) queries.push(shown.query)
+    } else if ((step.kind === "set-header" || step.kind === "set-query") && typeof step.name === "string") {
+      if (!step.values.some(hasSecret)) continue
+      if (step.kind === "set-query") queries.push(step.name)
+      else headers.add(step.name.toLowerCase())
+    }
+  }
+  return { headers, queries }
+}
+
+function addPlace(from: CredentialSource, headers: Set<string>, queries: string[]): void {
+  if ("header" in from) headers.add(from.header.toLowerCase())
+  else if ("query" in from) queries.push(from.query)
+}
+
+function hasSecret(text: Text): boolean {
+  return typeof text !== "string" && text.text.some((part) => typeof part !== "string" && "secret" in part)
 }

@@ -19,7 +19,14 @@ import type { StepKind } from "../../plan/steps.ts"
 import { basicAuthorization } from "../../policies/credentials/authentication.ts"
 import type { ClientCertificate } from "../../policies/exchange.ts"
 import type { Authorizer, AzureWing } from "../../policies/policy.ts"
-import type { BackendsByUrl, Meter, QuotaCounters, RelationLog, TraceLog } from "../../policies/ports.ts"
+import type {
+  BackendsByUrl,
+  Meter,
+  MirrorLog,
+  QuotaCounters,
+  RelationLog,
+  TraceLog,
+} from "../../policies/ports.ts"
 import type { Tracer } from "../../tracing/tracer.ts"
 import { SchemaSet } from "../../validation/schema-set.ts"
 import type { BackendSettings } from "../backends/backend-settings.ts"
@@ -67,6 +74,8 @@ export interface GatewayDependencies extends Outside {
   readonly meter: Meter
   /** Receives the changes made by `grant` and `revoke`. */
   readonly relationLog?: RelationLog
+  /** Receives the copies of requests. */
+  readonly mirrorLog?: MirrorLog
   /** Receives the requests to decision points. */
   readonly pdpNotes?: PdpNotes
   /** Receives the waiting time of a step. */

@@ -14,7 +14,14 @@ import type { PlanBody } from "../../plan/plan.ts"
 import { kindFacts, type StepId, type StepKind, type Step as StepPlan } from "../../plan/steps.ts"
 import type { BackendHandle, ClientCertificate, Exchange, Needs } from "../../policies/exchange.ts"
 import type { Authorizer, AzureWing, Policy, Provision, ProvisionedStep, Run } from "../../policies/policy.ts"
-import type { BackendsByUrl, Meter, QuotaCounters, RelationLog, TraceLog } from "../../policies/ports.ts"
+import type {
+  BackendsByUrl,
+  Meter,
+  MirrorLog,
+  QuotaCounters,
+  RelationLog,
+  TraceLog,
+} from "../../policies/ports.ts"
 import { policies } from "../../policies/table.ts"
 import type { RequestTrace } from "../../tracing/request-trace.ts"
 import type { Validator } from "../../validation/schema-set.ts"
@@ -264,6 +271,10 @@ class Recorder implements Provision {
     return this.#table.dependencies.relationLog ?? silent
   }
 
+  mirrorLog(): MirrorLog {
+    return this.#table.dependencies.mirrorLog ?? silentMirrors
+  }
+
   meter(): Meter {
     return this.#table.dependencies.meter
   }
@@ -288,6 +299,7 @@ class Recorder implements Provision {
 }
 
 const silent: RelationLog = { changed: () => undefined }
+const silentMirrors: MirrorLog = { mirrored: () => undefined }
 const noProducts: ReadonlySet<string> = new Set()
 
 function openProductOf(products: PlanBody["products"], api: string): string | undefined {

@@ -68,7 +68,7 @@ export const validateHmac = defineCredential(
     ]
     const guard: Place[] = replay === undefined ? [] : [`counter:${replayCounter}`]
     return {
-      shown: { is: "signature" },
+      shown: { is: "signature", header: signature.header },
       reads: [
         ...headers.map((each) => headerOf("request", each)),
         ...(signed.includes("body") ? (["request.body"] as const) : []),

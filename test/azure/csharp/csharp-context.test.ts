@@ -44,6 +44,7 @@ function exchange(more: object = {}): Exchange {
     facts: {
       product: () => undefined,
       keyPlaces: () => ({ header: undefined, query: undefined }),
+      credentialPlaces: () => ({ headers: new Set<string>(), queries: [] }),
       certificates: new Map(),
     },
     variables: new Map<string, unknown>([["sent", stored]]),

@@ -39,6 +39,16 @@ export const flowDrafts = {
     ignoreError: draw.maybe(),
     wait: true,
   }),
+  mirror: (draw) => ({
+    kind: "mirror",
+    backend: draw.one("main", "other"),
+    // A copy is not waited for, so it could show in the events of the next request.
+    percent: 0,
+    bodyBytesMax: 65_536,
+    concurrencyMax: 64,
+    timeoutMs: 10_000,
+    credentials: draw.maybe(),
+  }),
   "content-safety": () => ({
     kind: "content-safety",
     backend: "safety",

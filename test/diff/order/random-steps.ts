@@ -65,6 +65,7 @@ const sectionsOf: { readonly [Kind in StepKind]: readonly Section[] } = {
   "cache-value": ["inbound", "outbound"],
   "set-backend": ["inbound", "backend"],
   "send-request": ["inbound", "outbound", "onError"],
+  mirror: ["inbound"],
   "content-safety": ["inbound"],
   authenticate: ["inbound", "backend"],
   retry: ["inbound", "backend", "outbound"],
