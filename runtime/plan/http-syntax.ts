@@ -32,3 +32,6 @@ export function asHttp(url: string): string {
 
 /** The field that marks a copy of a request. Backends can rely on it, because the gateway removes it from requests that are copied. */
 export const mirrorField = "x-mirrored-request"
+
+/** Name of a cookie (RFC 6265, section 4.1.1). */
+export const cookieName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/)

@@ -106,6 +106,8 @@ export interface BackendHandle {
   readonly url: string
   /** URLs of all its targets. */
   readonly urls: readonly string[]
+  /** No target is healthy: requests get 503. */
+  readonly isAway: boolean
   /** How a request that the gateway itself makes to the backend authenticates. Rejects with NoToken when there is no token. */
   credentials(): Promise<{
     readonly authorization: string | undefined

@@ -11,6 +11,7 @@ import {
   type Histogram,
   type Metrics,
 } from "../telemetry/metrics.ts"
+import { BackendMetrics } from "./backend-metrics.ts"
 import { DenialLog } from "./denial-log.ts"
 import type { Metering } from "./metering.ts"
 import { MirrorMetrics } from "./mirror-metrics.ts"
@@ -29,6 +30,7 @@ interface RouteSeries {
   readonly byStatus: (Counter | undefined)[]
   /** Responses of the gateway itself, by the kind of the step that sent them. */
   readonly byStep: Map<string, Counter>
+  readonly byBackend: Map<string, ReturnType<BackendMetrics["seriesOf"]>>
   readonly duration: Histogram
   readonly upstream: Histogram
 }
@@ -58,6 +60,7 @@ export class RequestObserver implements Observer {
   readonly #requests: Family<Counter>
   readonly #durations: Family<Histogram>
   readonly #upstreams: Family<Histogram>
+  readonly #backends: BackendMetrics
   readonly #problems: Family<Counter>
   readonly #protocols: Readonly<Record<Protocol, Counter>>
   readonly #received: Counter
@@ -72,6 +75,7 @@ export class RequestObserver implements Observer {
     this.#traces = logs.traces
     this.#authors = new AuthorMetrics(metrics)
     this.#points = new PdpMetrics(metrics)
+    this.#backends = new BackendMetrics(metrics)
     this.#mirrors = new MirrorMetrics(metrics, logs.requests)
     this.#answers = metrics.counter(
       "sallyport_step_answers_total",
@@ -138,6 +142,7 @@ export class RequestObserver implements Observer {
     if (exchange.status !== 101) series.duration.observe(exchange.durationMs / 1000)
     if (exchange.answeredBy !== undefined) this.#countAnswer(series, exchange.api, exchange.answeredBy.kind)
     if (exchange.upstreamMs !== undefined) series.upstream.observe(exchange.upstreamMs / 1000)
+    if (exchange.backend !== undefined) this.#countBackend(series, exchange, exchange.backend)
     if (exchange.problem !== undefined) this.#problems.series(exchange.problem, exchange.reason ?? "").add()
     if (exchange.retried) this.#retried.add()
     this.#received.add(exchange.bytesReceived)
@@ -188,6 +193,20 @@ export class RequestObserver implements Observer {
     counter.add()
   }
 
+  /** Tells the sides of a split apart. */
+  #countBackend(
+    { byBackend }: RouteSeries,
+    { api = "", status, upstreamMs }: Finished,
+    backend: string,
+  ): void {
+    let series = byBackend.get(backend)
+    if (series === undefined) {
+      series = this.#backends.seriesOf(api, backend)
+      byBackend.set(backend, series)
+    }
+    this.#backends.count(series, api, backend, status, upstreamMs)
+  }
+
   /** The series of a route. */
   #seriesOf(exchange: Finished): RouteSeries {
     const key = exchange.route ?? ""
@@ -197,6 +216,7 @@ export class RequestObserver implements Observer {
       series = {
         byStatus: [],
         byStep: new Map(),
+        byBackend: new Map(),
         duration: this.#durations.series(...labels),
         upstream: this.#upstreams.series(...labels),
       }

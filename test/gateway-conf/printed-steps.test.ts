@@ -88,7 +88,10 @@ const rows: readonly (readonly [StepKind, "inbound" | "outbound", string])[] = [
   ["set-backend", "inbound", "use backend two"],
   ["set-backend", "inbound", 'use url "https://a.example/${path.id}"'],
   ["set-backend", "inbound", 'use url "${request.header("X-To")}" raw'],
+  ["mirror", "inbound", "mirror two 0.5 percent { body 1MB; concurrency 20; timeout 5s; credentials }"],
+  ["mirror", "inbound", "mirror two"],
   ["set-backend", "inbound", "use weighted { backend one weight 95; backend two weight 5 }"],
+  ["set-backend", "inbound", 'use weighted { backend one weight 1; sticky cookie "side" for 30d }'],
   ["set-backend", "inbound", 'use weighted by "${request.ip}" { backend one weight 1 }'],
   [
     "set-backend",

@@ -230,6 +230,12 @@ export const routes = area({
     help: "Move `mirror` to the operations without WebSockets, or add `websocket off` if there are none.",
     why: "`mirror` copies requests whose body has an end. A WebSocket is a conversation: its messages depend on responses that the copy does not get. So the other requests of the route are copied, and its WebSockets are not. Nor are calls of gRPC.",
   },
+  SP3081: {
+    severity: "error",
+    title: "No weight above 0",
+    help: "Give at least one backend a weight above 0.",
+    why: "`use weighted` chooses a backend by its share of all weights. A backend with weight 0 gets no requests, so with weights of 0 alone there is none to choose.",
+  },
   SP3070: {
     severity: "error",
     title: "Value is not signed",

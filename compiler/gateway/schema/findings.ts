@@ -40,7 +40,7 @@ export const reportedAt: { readonly [Each in StatementCode]: ReportedAt } = {
   SP2009: "form",
   SP2010: {
     slots: ["name", "value-name"],
-    keywords: ["user", "realm", "authenticate", "subject", "auth certificate issuer", "thumbprint"],
+    keywords: ["user", "realm", "authenticate", "subject", "auth certificate issuer", "thumbprint", "sticky"],
   },
   SP2011: "declares",
   SP2012: { slots: ["reference", "scope", "text", "load-text"], keywords: ["successor"] },
@@ -93,6 +93,7 @@ export const reportedAt: { readonly [Each in StatementCode]: ReportedAt } = {
   SP3053: { keywords: ["certificate"] },
   SP3051: { keywords: ["cert"] },
   SP3080: { keywords: ["mirror"] },
+  SP3081: { keywords: ["use"] },
   SP3070: { keywords: ["timestamp", "replay-guard"] },
   SP3071: { keywords: ["signed", "auth"] },
   SP3072: { keywords: ["operation", "oidc", "login", "callback", "logout"] },

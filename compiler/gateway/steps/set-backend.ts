@@ -1,7 +1,8 @@
+import { cookieName } from "../../../runtime/plan/http-syntax.ts"
 import type { StepOf } from "../../../runtime/plan/steps.ts"
 import { type Finding, neutral, opens } from "../../analysis/finding.ts"
 import { same } from "../../analysis/same.ts"
-import { textWords } from "../../analysis/words.ts"
+import { durationWords, textWords } from "../../analysis/words.ts"
 import { type BoundStatement, headSpan, statementOf, statementsOf } from "../bind/bound.ts"
 import type { StepContext } from "../lower/step.ts"
 import { textAt } from "../lower/text-or-expression.ts"
@@ -48,8 +49,23 @@ export const weightedRows: readonly StatementRow[] = [
     several: 50,
     required: true,
     forms: [{ args: [backend, word("weight"), slot("weight", "count", { min: 0, max: 1000 })] }],
-    docs: "A backend and its weight.",
+    docs: "A backend and its weight. With weight 0 it gets no requests.",
     example: "backend orders_v2 weight 5",
+  },
+  {
+    keyword: "sticky",
+    forms: [
+      {
+        args: [
+          word("cookie"),
+          slot("cookie", "constant", { label: '"NAME"', max: 128 }),
+          optional(word("for"), slot("time", "duration", { min: 1000, max: 34_560_000_000 })),
+        ],
+      },
+    ],
+    byDefault: "each request is distributed by itself, or by the string of `by`",
+    docs: "A caller keeps its backend by a cookie with a random id, which the gateway sets; without `for`, until the browser closes.",
+    example: 'sticky cookie "orders_side" for 30d',
   },
 ]
 
@@ -109,9 +125,19 @@ const targets: Readonly<Record<string, LowerTarget>> = {
       return backend === undefined || weight === undefined ? [] : [{ backend, weight }]
     })
     const key = textAt(bound, "key", context)
+    const cookie = stickyCookie(bound, context)
+    if (cookie === "wrong") return undefined
+    if (weighted.length > 0 && weighted.every(({ weight }) => weight === 0)) {
+      context.report.add("SP3081", headSpan(bound.statement), "every backend has weight 0")
+      return undefined
+    }
     // Every backend is unknown, which is reported with the names.
     if (weighted.length === 0) return undefined
-    return { weighted, ...(key === undefined ? {} : { key }) }
+    return {
+      weighted,
+      ...(key === undefined ? {} : { key }),
+      ...(cookie === undefined ? {} : { cookie }),
+    }
   },
   by: (bound, context) => {
     const by = textAt(bound, "value", context)
@@ -137,6 +163,36 @@ const targets: Readonly<Record<string, LowerTarget>> = {
   },
 }
 
+type Weighted = Extract<Target, { weighted: unknown }>
+
+/** The cookie of `sticky`; undefined without one. */
+function stickyCookie(bound: BoundStatement, { report }: StepContext): Weighted["cookie"] | "wrong" {
+  const sticky = statementOf(bound.block, "sticky")
+  const name = sticky?.args.value<string>("cookie")
+  if (sticky === undefined || name === undefined) return undefined
+  const by = bound.args.get("key")
+  if (by !== undefined) {
+    report.add("SP2017", sticky.statement.keyword.span, "`by` and `sticky` exclude each other", {
+      related: [{ span: by.argument.span, message: "`by`" }],
+      help: "Keep one of the two.",
+    })
+    return "wrong"
+  }
+  if (!cookieName.safeParse(name).success) {
+    report.add(
+      "SP2010",
+      sticky.args.get("cookie")?.argument.span,
+      `\`${name}\` cannot be the name of a cookie`,
+      {
+        help: "Use letters, digits, `_` and `-`.",
+      },
+    )
+    return "wrong"
+  }
+  const timeMs = sticky.args.value<number>("time")
+  return { name, ...(timeMs === undefined ? {} : { seconds: Math.floor(timeMs / 1000) }) }
+}
+
 function namedBackend(bound: BoundStatement | undefined, { backends }: StepContext): string | undefined {
   const word = bound?.args.word("backend")
   return word !== undefined && backends.useDeclared(word.text) ? word.text : undefined
@@ -152,8 +208,8 @@ export const setBackend: StepText<"set-backend"> = {
   changed: {
     target: (before, after) =>
       // Only the shares differ: each request could have met each of these backends before.
-      same(sharesOf(before), sharesOf(after))
-        ? neutral("requests are distributed over the same backends in another way")
+      "weighted" in before && "weighted" in after && isWithin(after, before)
+        ? otherShares(before, after)
         : otherTarget(after),
   },
 }
@@ -167,6 +223,7 @@ function targetText(target: Target): Printed {
     return statement(
       `use weighted${target.key === undefined ? "" : ` by ${textWords(target.key)}`}`,
       target.weighted.map(({ backend, weight }) => `backend ${backend} weight ${weight}`),
+      target.cookie !== undefined && stickyText(target.cookie),
     )
   return statement(
     `use by ${textWords(target.by)}`,
@@ -183,7 +240,46 @@ function otherTarget(target: Target): Finding {
     : opens("requests may go to another backend, with the headers and bodies that callers send")
 }
 
-/** The part of a target that is independent of the shares: the possible backends. */
-function sharesOf(target: Target): unknown {
-  return "weighted" in target ? [...new Set(target.weighted.map(({ backend }) => backend))].sort() : target
+/** Whether each backend that may get requests could get them before. */
+function isWithin(after: Weighted, before: Weighted): boolean {
+  const earlier = percentsOf(before)
+  return [...percentsOf(after)].every(
+    ([backend, percent]) => percent === 0 || (earlier.get(backend) ?? 0) > 0,
+  )
+}
+
+/** The same backends get other shares: each request could have met each of them before. */
+function otherShares(before: Weighted, after: Weighted): Finding[] {
+  const shares = percentsOf(before)
+  const now = percentsOf(after)
+  const changed = [...new Set([...shares.keys(), ...now.keys()])].flatMap((backend) => {
+    const [earlier, percent] = [shares.get(backend) ?? 0, now.get(backend) ?? 0]
+    const words = `\`${backend}\` gets ${percentText(percent)} of the requests instead of ${percentText(earlier)}`
+    return percentText(percent) === percentText(earlier) ? [] : [neutral(words)]
+  })
+  const { cookie } = after
+  const isKept = same([before.key, before.cookie], [after.key, cookie])
+  const kept =
+    cookie === undefined
+      ? after.key === undefined
+        ? "each request is distributed by itself"
+        : `requests are distributed by ${textWords(after.key)}`
+      : `callers keep their backend by the cookie \`${cookie.name}\``
+  const found = [...changed, ...(isKept ? [] : [neutral(kept)])]
+  return found.length === 0 ? [neutral("the shares of the backends stay the same")] : found
+}
+
+/** Shares in percent. */
+function percentsOf({ weighted }: Weighted): ReadonlyMap<string, number> {
+  const sum = weighted.reduce((total, { weight }) => total + weight, 0)
+  const shares = new Map<string, number>()
+  for (const { backend, weight } of weighted)
+    shares.set(backend, (shares.get(backend) ?? 0) + (weight * 100) / sum)
+  return shares
+}
+
+const percentText = (percent: number) => `${Math.round(percent * 10) / 10}%`
+
+function stickyText({ name, seconds }: NonNullable<Weighted["cookie"]>): string {
+  return `sticky cookie ${textWords(name)}${seconds === undefined ? "" : ` for ${durationWords(seconds * 1000)}`}`
 }

@@ -1,11 +1,13 @@
 import * as z from "zod"
 import { defineStep } from "../define-step.ts"
 import { named } from "../facts.ts"
+import { cookieName } from "../http-syntax.ts"
+import { answerFields, headerOf } from "../places.ts"
 import { name, type Text, text } from "../text.ts"
 
 type Target =
   | { readonly backend: string }
-  | { readonly weighted: readonly { readonly backend: string }[] }
+  | { readonly weighted: readonly { readonly backend: string }[]; readonly cookie?: object | undefined }
   | { readonly cases: readonly { readonly backend: string }[]; readonly otherwise: string | null }
   | { readonly url: Text }
 
@@ -18,7 +20,7 @@ function backendsOf(target: Target): string[] {
 }
 
 /**
- * The backend for `forward`: a declared one; one of several by weight or by the value of a text (`cases`, then `otherwise`, then the route's own or,
+ * The backend for `forward`: a declared one; one of several by weight, where one without a healthy target is passed over; one by the value of a text (`cases`, then `otherwise`, then the route's own or,
  * with `strict`, an error); or a URL. The URL must be http or https. Dynamic parts stay within a path segment or, with `raw`, may be the whole URL.
  */
 export const setBackend = defineStep(
@@ -32,7 +34,12 @@ export const setBackend = defineStep(
           .array(z.strictObject({ backend: name, weight: z.number().int().min(0).max(1000) }))
           .min(1)
           .max(50),
+        /** Requests with the same text go to the same backend; an empty text is as none. */
         key: text.optional(),
+        /** Instead of a key: a cookie with a random id, which the gateway sets. `seconds` absent: until the browser closes. */
+        cookie: z
+          .strictObject({ name: cookieName, seconds: z.number().int().min(1).max(34_560_000).optional() })
+          .optional(),
       }),
       z.strictObject({
         by: text,
@@ -45,6 +52,9 @@ export const setBackend = defineStep(
   },
   ({ target }) => ({
     writes: ["backend"],
+    ...("weighted" in target && target.cookie !== undefined
+      ? { reads: [headerOf("request", "cookie")], leaves: answerFields("set-cookie") }
+      : {}),
     names: named("backends", "target", ...backendsOf(target)),
     ends: ("by" in target && target.strict === true) || "url" in target ? ["fail"] : [],
     ...("url" in target ? { fits: "narrow" } : {}),

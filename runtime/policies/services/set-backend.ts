@@ -1,7 +1,9 @@
+import { randomUUID } from "node:crypto"
 import { asHttp } from "../../plan/http-syntax.ts"
 import type { StepOf } from "../../plan/steps.ts"
 import type { BackendHandle, Exchange } from "../exchange.ts"
 import { problem, Refused } from "../messages/answer.ts"
+import { cookieValues } from "../messages/cookies.ts"
 import { compileUrl } from "../messages/url-text.ts"
 import type { Policy, Provision } from "../policy.ts"
 import { anyText } from "../values/grammars.ts"
@@ -55,23 +57,55 @@ function chooser(target: Target, provision: Provision): Choose {
   }
 }
 
-/** By weight, randomly or by a key: equal keys have equal backends. */
-function byWeight({ weighted, key }: Extract<Target, { weighted: unknown }>, provision: Provision): Choose {
-  const shares = weighted.map(({ backend, weight }) => ({
-    chosen: { backend: provision.backend(backend) },
-    weight,
-  }))
-  const sum = shares.reduce((total, { weight }) => total + weight, 0)
-  if (sum === 0) throw new Error("all weights are 0, so no backend could be chosen")
-  const sticky = key === undefined ? undefined : compileText(key, provision, anyText)
+type Weighted = Extract<Target, { weighted: unknown }>
+
+/**
+ * By weight, randomly or by a key: equal keys have equal backends. The backend with the highest score gets the request (weighted rendezvous hashing),
+ * so a change of weights moves only the callers that it has to: those of a backend that gets less, to those that get more. A backend without a
+ * healthy target is passed over; weight 0 gets nothing, not even then.
+ */
+function byWeight({ weighted, key, cookie }: Weighted, provision: Provision): Choose {
+  const weights = new Map<string, number>()
+  for (const { backend, weight } of weighted) weights.set(backend, (weights.get(backend) ?? 0) + weight)
+  const shares = [...weights]
+    .filter(([, weight]) => weight > 0)
+    .map(([name, weight]) => ({ chosen: { backend: provision.backend(name) }, weight }))
+  if (shares.length === 0) throw new Error("all weights are 0, so no backend could be chosen")
+  const keyOf = compileKey(key, cookie, provision)
   return (exchange) => {
-    let left = (sticky === undefined ? Math.random() : fractionOf(sticky.of(exchange))) * sum
+    const text = keyOf(exchange)
+    let [best, most] = [undefined as Chosen | undefined, Number.NEGATIVE_INFINITY]
+    let [preferred, highest] = [undefined as Chosen | undefined, Number.NEGATIVE_INFINITY]
     for (const { chosen, weight } of shares) {
-      left -= weight
-      if (left < 0) return chosen
+      const { backend } = chosen
+      const score = -weight / Math.log(text === "" ? Math.random() : fractionOf(`${backend.name}\n${text}`))
+      if (score > highest) [preferred, highest] = [chosen, score]
+      if (score > most && !backend.isAway) [best, most] = [chosen, score]
     }
-    return shares.findLast(({ weight }) => weight > 0)?.chosen
+    return best ?? preferred
   }
+}
+
+/** The text by which a caller keeps its backend; empty: by chance. */
+function compileKey(
+  key: Weighted["key"],
+  cookie: Weighted["cookie"],
+  provision: Provision,
+): (exchange: Exchange) => string {
+  if (cookie !== undefined) return (exchange) => cookieOf(exchange, cookie)
+  const text = key === undefined ? undefined : compileText(key, provision, anyText)
+  return text === undefined ? () => "" : (exchange) => text.of(exchange)
+}
+
+/** The caller's id. A caller without one gets it with the response. */
+function cookieOf(exchange: Exchange, { name, seconds }: NonNullable<Weighted["cookie"]>): string {
+  const [present] = cookieValues(exchange.headers.get("cookie"), name)
+  if (present !== undefined && present !== "") return present
+  const id = randomUUID()
+  const age = seconds === undefined ? "" : `; Max-Age=${seconds}`
+  const secure = exchange.scheme === "https" ? "; Secure" : ""
+  exchange.answerWith("set-cookie", `${name}=${id}; Path=/${age}; HttpOnly; SameSite=Lax${secure}`)
+  return id
 }
 
 /** By a value. Without a matching case the API's own backend is used, unless `strict`. */
@@ -101,7 +135,7 @@ function unknown(found: string, cases: readonly { readonly value: string }[]): s
 }
 
 /** Maps a text to a number from 0 to 1, evenly distributed (FNV-1a with a final mixing step). */
-export function fractionOf(text: string): number {
+function fractionOf(text: string): number {
   let hash = 0x811c9dc5
   for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193)
   hash ^= hash >>> 16
