@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { listen } from "./listener.ts"
+import { endSession, type LoginResponse, Logins } from "./logins.ts"
 import { realm } from "./realm.ts"
 import { readBody } from "./request-body.ts"
 import { openSigningKeys, type SigningKeys } from "./signing-keys.ts"
-import { claimsOf, issuerAt } from "./token-claims.ts"
+import { claimsOf, idClaimsOf, issuerAt } from "./token-claims.ts"
 import { judgeTokenRequest } from "./token-request.ts"
 
 /** A running identity provider for development. */
@@ -29,8 +30,8 @@ export interface IdentityProviderOptions {
 const bodyBytesMax = 64 * 1024
 
 /**
- * Starts an identity provider with the paths and responses of a Keycloak realm: discovery, certs, and the token endpoint with the
- * client_credentials and password grants. For development only: its users and secrets are public.
+ * Starts an identity provider with the paths and responses of a Keycloak realm: discovery, certs, a login page, and the token endpoint with the
+ * client_credentials, password and authorization_code grants. For development only: its users and secrets are public.
  * @throws {DevError} the address or the folder cannot be used
  */
 export async function startIdentityProvider(options: IdentityProviderOptions): Promise<IdentityProvider> {
@@ -49,11 +50,12 @@ export async function startIdentityProvider(options: IdentityProviderOptions): P
   }
 }
 
-type Answer = { status: number; body: unknown; headers?: Record<string, string> }
+type Answer = { status: number; body: unknown; headers?: Record<string, string> } | LoginResponse
 
 class Service {
   readonly #issuer: string
   readonly #keys: SigningKeys
+  readonly #logins = new Logins()
   /** By method and path. */
   readonly #routes: Record<string, (request: IncomingMessage) => Answer | Promise<Answer>>
 
@@ -64,6 +66,10 @@ class Service {
     this.#routes = {
       [`GET ${base}/.well-known/openid-configuration`]: () => ({ status: 200, body: this.#discovery() }),
       [`GET ${base}/protocol/openid-connect/certs`]: () => ({ status: 200, body: this.#keys.published() }),
+      [`GET ${base}/protocol/openid-connect/auth`]: (request) =>
+        this.#logins.authorize(queryOf(request), undefined),
+      [`POST ${base}/protocol/openid-connect/auth`]: (request) => this.#login(request),
+      [`GET ${base}/protocol/openid-connect/logout`]: (request) => endSession(queryOf(request)),
       [`POST ${base}/protocol/openid-connect/token`]: (request) => this.#token(request),
     }
   }
@@ -85,16 +91,25 @@ class Service {
     const endpoint = `${this.#issuer}/protocol/openid-connect`
     return {
       issuer: this.#issuer,
+      authorization_endpoint: `${endpoint}/auth`,
       token_endpoint: `${endpoint}/token`,
+      end_session_endpoint: `${endpoint}/logout`,
       jwks_uri: `${endpoint}/certs`,
-      grant_types_supported: ["client_credentials", "password"],
-      response_types_supported: [],
+      grant_types_supported: ["authorization_code", "client_credentials", "password"],
+      response_types_supported: ["code"],
+      code_challenge_methods_supported: ["S256"],
       subject_types_supported: ["public"],
       id_token_signing_alg_values_supported: ["RS256"],
       token_endpoint_auth_methods_supported: ["client_secret_basic", "client_secret_post"],
       scopes_supported: ["openid", ...realm.scopes],
       claims_supported: ["aud", "sub", "iss", "preferred_username"],
     }
+  }
+
+  async #login(request: IncomingMessage): Promise<Answer> {
+    const body = await readBody(request, bodyBytesMax)
+    if (body === undefined) return { status: 413, body: { error: "HTTP 413 Content Too Large" } }
+    return this.#logins.authorize(queryOf(request), new URLSearchParams(body.toString("utf8")))
   }
 
   async #token(request: IncomingMessage): Promise<Answer> {
@@ -104,16 +119,20 @@ class Service {
     const body = await readBody(request, bodyBytesMax)
     if (body === undefined)
       return { status: 413, body: { error: "HTTP 413 Content Too Large" }, headers: { connection: "close" } }
-    const grant = judgeTokenRequest(new URLSearchParams(body.toString("utf8")), request.headers.authorization)
+    const form = new URLSearchParams(body.toString("utf8"))
+    const grant = judgeTokenRequest(form, request.headers.authorization, this.#logins)
     if ("error" in grant)
       return { status: grant.status, body: { error: grant.error, error_description: grant.description } }
+    const { subject, client, scopes, login } = grant
+    const idToken = login && (await this.#keys.sign(idClaimsOf(this.#issuer, subject, client, login.nonce)))
     const answer = {
-      access_token: await this.#keys.sign(claimsOf(this.#issuer, grant.subject, grant.client, grant.scopes)),
+      access_token: await this.#keys.sign(claimsOf(this.#issuer, subject, client, scopes)),
+      ...(idToken === undefined ? {} : { id_token: idToken }),
       expires_in: realm.tokenLifetimeSeconds,
       refresh_expires_in: 0,
       token_type: "Bearer",
       "not-before-policy": 0,
-      scope: grant.scopes.join(" "),
+      scope: scopes.join(" "),
     }
     return { status: 200, body: answer, headers: { "cache-control": "no-store", pragma: "no-cache" } }
   }
@@ -129,7 +148,21 @@ class Service {
   }
 }
 
-function send(response: ServerResponse, { status, body, headers = {} }: Answer): void {
+function queryOf(request: IncomingMessage): URLSearchParams {
+  return new URL(request.url ?? "/", "http://localhost").searchParams
+}
+
+function send(response: ServerResponse, answer: Answer): void {
+  if ("location" in answer) {
+    response.writeHead(302, { location: answer.location, "cache-control": "no-store" }).end()
+    return
+  }
+  if ("html" in answer) {
+    const fields = { "content-type": "text/html; charset=utf-8", "cache-control": "no-store" }
+    response.writeHead(answer.status, { ...fields, "x-frame-options": "DENY" }).end(answer.html)
+    return
+  }
+  const { status, body, headers = {} } = answer
   const text = JSON.stringify(body)
   response.writeHead(status, {
     "content-type": "application/json",

@@ -4,7 +4,7 @@ import { createHash, timingSafeEqual } from "node:crypto"
 export const realm = {
   name: "acme",
   /** Client id → secret. */
-  clients: { mobile: "mobile-secret" } as Readonly<Record<string, string>>,
+  clients: { mobile: "mobile-secret", web: "web-secret" } as Readonly<Record<string, string>>,
   /** User → password. */
   users: { ann: "ann", bob: "bob", carol: "carol" } as Readonly<Record<string, string>>,
   /** As in Keycloak, for a client with roles in two clients. */

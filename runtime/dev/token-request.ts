@@ -1,3 +1,4 @@
+import type { Logins } from "./logins.ts"
 import { isSecretOf, realm } from "./realm.ts"
 
 /** The subject of a token, and the client that requested it. */
@@ -5,6 +6,8 @@ export interface Grant {
   readonly subject: string
   readonly client: string
   readonly scopes: readonly string[]
+  /** Set when the user logged in with a browser: then there is an ID token. */
+  readonly login?: { readonly nonce: string | undefined }
 }
 
 /** An error response of OAuth 2.0 (RFC 6749 section 5.2), in Keycloak's words. */
@@ -23,6 +26,7 @@ const invalidClient = "Invalid client or Invalid client credentials"
 export function judgeTokenRequest(
   form: URLSearchParams,
   authorization: string | undefined,
+  logins: Logins,
 ): Grant | OAuthError {
   const twice = [...form.keys()].find((name) => form.getAll(name).length > 1)
   if (twice !== undefined) return refuse(400, "invalid_request", "duplicated parameter")
@@ -30,6 +34,12 @@ export function judgeTokenRequest(
   if (!grantType) return refuse(400, "invalid_request", "Missing form parameter: grant_type")
   const client = clientOf(form, authorization)
   if ("error" in client) return client
+  if (grantType === "authorization_code") {
+    const login = logins.redeem(form, client.id)
+    if (login === undefined) return refuse(400, "invalid_grant", "Code not valid")
+    const { subject, scopes, nonce } = login
+    return { subject, client: client.id, scopes, login: { nonce } }
+  }
   const scopes = scopesOf(form.get("scope"))
   if ("error" in scopes) return scopes
   if (grantType === "client_credentials") return { subject: client.id, client: client.id, scopes }

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto"
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
 import { tmpdir } from "node:os"
@@ -169,7 +170,7 @@ describe("the token endpoint", () => {
     for (const path of [
       "/realms/other/.well-known/openid-configuration",
       "/",
-      "/realms/acme/protocol/openid-connect/auth",
+      "/realms/acme/protocol/openid-connect/userinfo",
     ])
       expect((await fetch(provider.url + path)).status).toBe(404)
   })
@@ -252,5 +253,85 @@ describe("what can be in the way of a start", () => {
       name: "DevError",
       message: expect.stringContaining("identity provider"),
     })
+  })
+})
+
+describe("a login with a browser", () => {
+  const verifier = "a-code-verifier-of-more-than-forty-three-characters"
+  const challenge = createHash("sha256").update(verifier).digest("base64url")
+  const redirectUri = "http://localhost:8000/oauth2/callback"
+  const asked = {
+    ...{
+      response_type: "code",
+      client_id: "web",
+      redirect_uri: redirectUri,
+      scope: "openid",
+      state: "s",
+      nonce: "n",
+    },
+    ...{ code_challenge: challenge, code_challenge_method: "S256" },
+  }
+  const address = (query: Record<string, string>) =>
+    `${provider.issuer}/protocol/openid-connect/auth?${new URLSearchParams(query)}`
+  const enter = (query: Record<string, string>, password = "ann") =>
+    fetch(address(query), {
+      method: "POST",
+      body: new URLSearchParams({ username: "ann", password }),
+      redirect: "manual",
+    })
+  const redeem = (code: string, more: Record<string, string> = {}) =>
+    ask({
+      ...{ grant_type: "authorization_code", code, redirect_uri: redirectUri, code_verifier: verifier },
+      ...{ client_id: "web", client_secret: "web-secret" },
+      ...more,
+    })
+
+  test("shows a form, and returns a code that gives an ID token once", async () => {
+    const form = await fetch(address(asked))
+    expect([form.status, form.headers.get("x-frame-options")]).toEqual([200, "DENY"])
+    expect(await form.text()).toContain('<input name="username"')
+    expect(await (await enter(asked, "wrong")).text()).toContain("Invalid username or password.")
+    const back = new URL((await enter(asked)).headers.get("location") ?? "")
+    expect(`${back.origin}${back.pathname}`).toBe(redirectUri)
+    expect(back.searchParams.get("state")).toBe("s")
+    const code = back.searchParams.get("code") ?? ""
+    const answer = await redeem(code)
+    expect(answer.status).toBe(200)
+    const { jwks_uri } = await discover(provider.issuer)
+    const { payload } = await jwtVerify(
+      (answer.body as { id_token: string }).id_token,
+      createRemoteJWKSet(new URL(jwks_uri)),
+      { issuer: provider.issuer, audience: "web" },
+    )
+    expect(payload).toMatchObject({ sub: "ann", nonce: "n", azp: "web" })
+    expect((await redeem(code)).status).toBe(400)
+  })
+
+  test("is refused for another client, address or verifier", async () => {
+    const { code_challenge: _, ...plain } = asked
+    expect((await fetch(address({ ...asked, client_id: "nobody" }))).status).toBe(400)
+    expect((await fetch(address({ ...asked, redirect_uri: "https://evil.example/" }))).status).toBe(400)
+    const without = await fetch(address(plain), { redirect: "manual" })
+    expect(without.headers.get("location")).toContain("error=invalid_request")
+    const codeOf = async () =>
+      new URL((await enter(asked)).headers.get("location") ?? "").searchParams.get("code") ?? ""
+    for (const wrong of [
+      { code_verifier: "another" },
+      { redirect_uri: "http://localhost:8000/" },
+      { client_id: "mobile", client_secret: "mobile-secret" },
+    ])
+      expect(await redeem(await codeOf(), wrong)).toMatchObject({
+        status: 400,
+        body: { error: "invalid_grant" },
+      })
+  })
+
+  test("ends at the provider", async () => {
+    const logout = (query: string) =>
+      fetch(`${provider.issuer}/protocol/openid-connect/logout${query}`, { redirect: "manual" })
+    expect(await (await logout("")).text()).toContain("You are logged out.")
+    const back = await logout("?post_logout_redirect_uri=http://localhost:8000/bye")
+    expect(back.headers.get("location")).toBe("http://localhost:8000/bye")
+    expect((await logout("?post_logout_redirect_uri=https://evil.example/")).status).toBe(400)
   })
 })
