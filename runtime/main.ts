@@ -5,6 +5,7 @@ import { type DatabaseSettings, openDatabase } from "./process/database.ts"
 import { Heartbeat } from "./process/heartbeat.ts"
 import { keptPlanOf } from "./process/kept-plan.ts"
 import { openControl } from "./process/open-control.ts"
+import { openControlListeners } from "./process/open-control-listeners.ts"
 import { seedStore } from "./process/plan-stores.ts"
 import { addStateMetrics, readinessOf, reportOf } from "./process/process-state.ts"
 import { openServing } from "./process/serving.ts"
@@ -53,10 +54,10 @@ async function start(settings: RuntimeSettings, database: Database, metrics: Met
   const serving = openServing(settings, { database, metrics, plan: () => keeper.served })
   const { gateway, listeners, metering, losses, warm, http } = serving
   const disk = keptPlanOf(settings)
-  const keeper = new PlanKeeper({
-    ...{ database, log, disk, servable: serving.servable, onHistoryLost: losses.ofPlans },
-  })
-  const parts = { ...serving, keeper }
+  const operators = openControlListeners(settings, { http, managed: serving.acme })
+  const servable = operators?.around(serving.servable) ?? serving.servable
+  const keeper = new PlanKeeper({ database, log, disk, servable, onHistoryLost: losses.ofPlans })
+  const parts = { ...serving, keeper, operators }
   const report = () => reportOf(parts, metering)
   const heartbeat = new Heartbeat({ database, roles, version: settings.version, state: report })
   addStateMetrics(metrics, { ...parts, report })
@@ -75,15 +76,9 @@ async function start(settings: RuntimeSettings, database: Database, metrics: Met
     await database.close()
   }
   try {
-    const view = viewOf(serving, { database, metrics })
-    control = await openControl(settings, {
-      ...parts,
-      database,
-      heartbeat,
-      readiness,
-      started: () => isStarted,
-      view,
-    })
+    const view = viewOf({ ...serving, operators }, { database, metrics })
+    const health = { readiness, started: () => isStarted }
+    control = await openControl(settings, { ...parts, database, heartbeat, ...health, view })
     if (gateway !== undefined) await metering.start()
     if (settings.plan === undefined) await keeper.start()
     else await keeper.serveFile(settings.plan)

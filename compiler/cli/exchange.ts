@@ -1,4 +1,5 @@
 import { CliError } from "./command.ts"
+import { type ControlTls, handshakeError } from "./control-tls.ts"
 
 const timeoutMs = 60_000
 /** The largest response is a history of large plans. */
@@ -14,6 +15,8 @@ export interface ApiAddress {
   readonly token: string
   /** The expected service: `engine`, `Sallyport`. */
   readonly what: string
+  /** Absent: certificates are verified by the system's authorities, and no client certificate is shown. */
+  readonly tls?: ControlTls | undefined
   /** Where the address comes from, and how to set another one. */
   readonly remedy: string
 }
@@ -34,7 +37,7 @@ export class NoAnswer extends CliError {}
  * and how to set another address.
  */
 export async function exchange(
-  { url, base, token, what, remedy }: ApiAddress,
+  { url, base, token, tls, what, remedy }: ApiAddress,
   method: string,
   path: string,
   body: unknown,
@@ -52,6 +55,8 @@ export async function exchange(
       body: body === undefined || Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body)),
       timeoutMs,
       responseBytesMax,
+      ...(tls?.trust === undefined ? {} : { trust: tls.trust }),
+      ...(tls?.certificate === undefined ? {} : { certificate: tls.certificate }),
     })
     if (answer.status >= 300 && answer.status < 400) throw new Error("unexpected redirect")
     const headers = new Headers()
@@ -60,6 +65,8 @@ export async function exchange(
     const contentType = headers.get("content-type") ?? ""
     return { status: answer.status, contentType, headers, text: answer.body.toString("utf8") }
   } catch (error) {
+    const secured = handshakeError(url, reasonOf(error))
+    if (secured !== undefined) throw secured
     throw new NoAnswer(
       `no ${what} responds at ${url} (${reasonOf(error)})`,
       `Start \`sallyport dev\` here, or give another address with ${remedy}.`,

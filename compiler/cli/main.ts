@@ -10,6 +10,7 @@ import {
   exitCode,
 } from "./command.ts"
 import { commands } from "./commands.ts"
+import { connectionOptions, withConnection } from "./control-tls.ts"
 import { type Io, processIo } from "./io.ts"
 
 /** Runs one command line and returns its exit code. User errors never throw; any other error is a bug and is printed with its stack. */
@@ -33,7 +34,7 @@ export async function main(
     const command = await row.load()
     describe(command, made).action(async () => {
       const operands = made.processedArgs.flat().filter((word) => word !== undefined)
-      code = await command.run(operands, made.opts(), io)
+      code = await command.run(operands, made.opts(), withConnection(io, program.opts()))
     })
   }
   try {
@@ -50,6 +51,9 @@ export async function main(
  */
 function newProgram(io: Io): Commander {
   const program = new Commander("sallyport")
+  program.optionsGroup("Options of commands that connect to a running Sallyport:")
+  for (const [flags, text] of connectionOptions) program.option(flags, text)
+  program.optionsGroup("Options:")
   program
     .description(manifest.description)
     .version(manifest.version, "-V, --version", "print the version")

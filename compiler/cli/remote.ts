@@ -1,5 +1,6 @@
 import type { ControlMark, ControlProblem } from "../../runtime/control/api.ts"
 import { CliError, exitCode } from "./command.ts"
+import { type ControlTls, controlTlsOf } from "./control-tls.ts"
 import { clientToken } from "./control-token.ts"
 import { traceOfDev } from "./dev/trace.ts"
 import { type ApiAddress, exchange, jsonOf, somethingElse } from "./exchange.ts"
@@ -27,15 +28,15 @@ export interface Remote {
  * precedence over the URL.
  */
 export async function connect(io: Io, at?: string): Promise<Remote> {
-  const { url, token } = await controlAddress(io, at)
-  return remoteAt(url, token)
+  const { url, token, tls } = await controlAddress(io, at)
+  return remoteAt(url, token, tls)
 }
 
 /** The address of the control API, as `connect` finds it; the URL does not end in `/`. */
 export async function controlAddress(
   io: Io,
   at?: string,
-): Promise<{ readonly url: string; readonly token: string }> {
+): Promise<{ readonly url: string; readonly token: string; readonly tls: ControlTls }> {
   const url = (
     at ??
     (io.env["SALLYPORT_CONTROL_URL"] || traceOfDev(io)?.control || controlUrlDefault)
@@ -46,7 +47,7 @@ export async function controlAddress(
       `Set it like ${controlUrlDefault}.`,
     )
   }
-  return { url, token: await clientToken(io) }
+  return { url, token: await clientToken(io), tls: await controlTlsOf(io) }
 }
 
 /** Runs work that needs a running Sallyport. If it fails, the error also says how to work without one. */
@@ -60,15 +61,16 @@ export async function orWithout<Result>(without: string, work: () => Promise<Res
 }
 
 /** The control API at a known address. */
-export function remoteAt(url: string, token: string): Remote {
-  const address = { url, base: url, token, what: "Sallyport", remedy: "SALLYPORT_CONTROL_URL" }
+export function remoteAt(url: string, token: string, tls?: ControlTls): Remote {
+  const address = { url, base: url, token, tls, what: "Sallyport", remedy: "SALLYPORT_CONTROL_URL" }
   return { url, request: (method, path, body) => send(address, method, path, body) }
 }
 
 /** Checks that the responder is a control API before it is believed: another service at the address may answer anything. */
 async function send(address: ApiAddress, method: string, path: string, body: unknown): Promise<RemoteAnswer> {
   const answer = await exchange(address, method, path, body)
-  if (!answer.headers.has(controlMark)) throw somethingElse(address)
+  if (!answer.headers.has(controlMark))
+    throw refusedConnection(answer.text, address.url) ?? somethingElse(address)
   if (answer.status === 401) {
     throw new CliError(
       `${address.url} refused the control token`,
@@ -76,6 +78,18 @@ async function send(address: ApiAddress, method: string, path: string, body: unk
     )
   }
   return { status: answer.status, body: jsonOf(answer, address) }
+}
+
+/** The listener's own refusals, which it sends before it reads a request. */
+function refusedConnection(text: string, url: string): CliError | undefined {
+  if (text.includes("urn:sallyport:control:https-required"))
+    return new CliError(`${url} accepts only HTTPS`, "Write `https:` in SALLYPORT_CONTROL_URL or --control.")
+  if (text.includes("urn:sallyport:control:certificate-required"))
+    return new CliError(
+      `${url} demands a client certificate: ${(JSON.parse(text) as ControlProblem).detail}`,
+      "Give one with `--cert FILE --cert-key FILE`, or SALLYPORT_CONTROL_CERT and SALLYPORT_CONTROL_CERT_KEY.",
+    )
+  return undefined
 }
 
 /** The JSON of a 2xx response. @throws CliError with the API's message for other statuses. */

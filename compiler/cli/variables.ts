@@ -85,9 +85,27 @@ export const variables: Readonly<Record<string, EnvironmentVariable>> = {
   },
   SALLYPORT_CONTROL_URL: {
     commands: remote,
-    docs: "URL of the control API that a command talks to.",
+    docs: "URL of the control API that a command talks to. `--control` replaces it.",
     byDefault: "the `sallyport dev` of this folder, else http://127.0.0.1:8082",
     example: "http://127.0.0.1:8082",
+  },
+  SALLYPORT_CONTROL_CA: {
+    commands: remote,
+    docs: "File (PEM) with the certificate authorities that may sign the certificate of the control API. `--ca` replaces it.",
+    byDefault: "the authorities of the system",
+    example: "certs/ops-ca.pem",
+  },
+  SALLYPORT_CONTROL_CERT: {
+    commands: remote,
+    docs: "File (PEM) with the client certificate for a control API that demands one. `--cert` replaces it.",
+    byDefault: "no client certificate",
+    example: "certs/ann.pem",
+  },
+  SALLYPORT_CONTROL_CERT_KEY: {
+    commands: remote,
+    docs: "File (PEM) with the private key of the client certificate. `--cert-key` replaces it.",
+    byDefault: "no client certificate",
+    example: "certs/ann.key",
   },
   SALLYPORT_AUTHZ_TOKEN: {
     commands: ["shell"],

@@ -21,6 +21,7 @@ export type SubjectKind =
   | "trust"
   | "limits"
   | "authz"
+  | "control"
   | "caller"
   | "store"
   | "model"
@@ -40,8 +41,17 @@ export type SubjectKind =
 
 /** The heading of a change: `gateway`, `api orders`, `store acme`, `issuer acme`. A change of several APIs has the heading `gateway`. */
 export interface ChangeScope {
-  readonly kind: "plan" | "gateway" | "api" | "product" | "subscription" | ProviderKind | "authz" | "store"
-  /** Empty for `plan`, `gateway` and `authz`. */
+  readonly kind:
+    | "plan"
+    | "gateway"
+    | "api"
+    | "product"
+    | "subscription"
+    | ProviderKind
+    | "authz"
+    | "control"
+    | "store"
+  /** Empty for `plan`, `gateway`, `authz` and `control`. */
   readonly name: string
 }
 

@@ -2,6 +2,7 @@ import type { PlanBody } from "../../runtime/plan/plan.ts"
 import { neutral, risks } from "../analysis/finding.ts"
 import { byText, same } from "../analysis/same.ts"
 import type { Change, ChangeScope } from "./change.ts"
+import { compareControls } from "./compare-control.ts"
 import { compareAuthzs, compareGateways } from "./compare-listeners.ts"
 import { compareProducts } from "./compare-products.ts"
 import { compareProviders } from "./compare-providers.ts"
@@ -29,6 +30,7 @@ export function comparePlans(
     ...compareProviders(old, after),
     ...compareAuthzs(old.authz, after.authz),
     ...compareStores(old, after),
+    ...compareControls(old.control, after.control),
   ]
   if (changes.length === 0 && !same(old, after)) changes.push(unnamed(old, after))
   return changes.map((change) => ({ ...change, origin: originOf(change, origins) })).sort(inOrder)
@@ -72,7 +74,8 @@ function originOf(
   if (action === "removed") return undefined
   if (Object.hasOwn(origins, path)) return origins[path]
   // A field of a block has the place of its block.
-  const block = /^(gateway|authz|(?:issuers|backends|users|pdps|oidcClients)\.[^.]+)\./.exec(path)?.[1] ?? ""
+  const block =
+    /^(gateway|authz|control|(?:issuers|backends|users|pdps|oidcClients)\.[^.]+)\./.exec(path)?.[1] ?? ""
   return Object.hasOwn(origins, block) ? origins[block] : undefined
 }
 
@@ -95,6 +98,7 @@ const heads: readonly ChangeScope["kind"][] = [
   "secret",
   "authz",
   "store",
+  "control",
 ]
 
 /** Dangers first, then by scope, name and risk; the last rules only make the order complete. */

@@ -10,6 +10,7 @@ import type { DescribedOperation, Documents } from "./described.ts"
 import { Backends } from "./lower/backends.ts"
 import { BodySchemas } from "./lower/body-schemas.ts"
 import { lowerCallerCredentials } from "./lower/caller-credentials.ts"
+import { lowerControl } from "./lower/control.ts"
 import { describedBodies } from "./lower/described-place.ts"
 import { addDocuments } from "./lower/docs.ts"
 import { GatewayHost } from "./lower/document-host.ts"
@@ -98,30 +99,37 @@ export function lower(
   const callers = lowerCallerCredentials(program, values, stepTable, report)
   const issuers = allIssuers(shared, policies, issuersUsed(stepTable, authz, callers))
   const backendTable = Object.fromEntries(backends.used().map(({ name, backend }) => [name, backend]))
-  for (const part of [issuers, backendTable, authz]) values.needIn(part)
+  values.needIn([issuers, backendTable, authz])
   const subscriptions = lowerSubscriptions(program, values, keyedApis(stepTable), keyUses, report)
   const gateway = lowerGateway(program, values, report, onUnmatched)
+  const controlled = lowerControl(program, report)
   const pdps = lowerPdps(shared, credentials, stepTable)
   const body: PlanBody = {
     gateway,
     authz,
+    ...controlled,
     issuers,
     backends: backendTable,
-    ...credentials.tables({ gateway, authz, steps: stepTable, backends: backendTable, pdps }),
+    ...credentials.tables({ gateway, authz, ...controlled, steps: stepTable, backends: backendTable, pdps }),
     ...callers,
     products: lowerProducts(program, report),
     subscriptions,
     ...routeTables(routes),
     steps: stepTable,
-    models: Object.fromEntries(
-      [...models.values()].flatMap((each) => (each === undefined ? [] : [[each.digest, each.plan]])),
-    ),
+    models: modelTable(models),
     schemas: { ...schemas.table() },
     ...values.tables(),
   }
   checkLogins(program, body, routes.keys(), report)
   const origins = new Origins(program, body, steps, schemas).of(routes, backends.used(), onUnmatched)
   return { body, origins, described, documentation: documentationIn(routes.keys()) }
+}
+
+/** The models of stores by digest. */
+function modelTable(models: StoreModels): PlanBody["models"] {
+  return Object.fromEntries(
+    [...models.values()].flatMap((each) => (each === undefined ? [] : [[each.digest, each.plan]])),
+  )
 }
 
 /** The issuers that steps or the engine name: declared ones, and those of policy documents. */

@@ -58,6 +58,8 @@ export class Program {
   readonly gateway: BoundStatement | undefined
   /** The engine; undefined if there is none. */
   readonly authz: BoundStatement | undefined
+  /** How operators reach the control API; undefined if the text does not say it. */
+  readonly control: BoundStatement | undefined
   /** `authz url "…"`: a decision point in place of the engine. */
   readonly authzUrl: BoundStatement | undefined
   readonly #tables = new Map<DeclarationKind, Map<string, Declaration>>()
@@ -76,6 +78,7 @@ export class Program {
     this.damaged = isDamaged(this.root)
     if (!complete) for (const kind of [...fileKinds, "store"] as const) this.#uncertain.add(kind)
     this.gateway = statementOf(root, "gateway")
+    this.control = statementOf(root, "control")
     const authz = statementOf(root, "authz")
     const isUrl = authz?.args.get("url") !== undefined
     this.authz = isUrl ? undefined : authz

@@ -8,9 +8,11 @@ import type { ControlProblem } from "./api.ts"
 /** Problem types of the control API, with status and title. The last part of `type` is stable; clients compare it. */
 export const controlProblems = {
   unauthenticated: [401, "Authentication required"],
+  "certificate-required": [401, "Client certificate required"],
   "not-found": [404, "Not found"],
   "method-not-allowed": [405, "Method not allowed"],
   "bad-request": [400, "Bad request"],
+  "https-required": [400, "HTTPS required"],
   "request-timeout": [408, "Request timeout"],
   "target-too-long": [414, "Target too long"],
   "expectation-failed": [417, "Expectation failed"],
@@ -73,10 +75,7 @@ export function kindOf(name: Refusal["name"]): ProblemKind {
     case "invalid-request":
     case "invalid-path":
     case "invalid-header":
-    case "https-required":
       return "bad-request"
-    case "certificate-required":
-      return "unauthenticated"
     case "body-too-large":
       return "too-large"
     default:

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import httpProxy from "@fastify/http-proxy"
 import type { FastifyInstance } from "fastify"
 import { SourceUnavailable } from "../check/ports.ts"
+import type { Transport } from "../http/server/incoming.ts"
 import { internalLimits, OwnNames, type Refusal, refusalOf } from "../http/server/internal-guard.ts"
 import { type Guard, type Listener, type ListenerSettings, openListener } from "../http/server/listener.ts"
 import { type Address, addressText } from "../plan/resources.ts"
@@ -24,6 +25,7 @@ export interface ListenSettings {
   /** Accepted host names in addition to IP addresses, `localhost` and the machine's name (`OwnNames.more`); absent: none. */
   readonly hosts?: readonly string[] | undefined
   readonly log: Log
+  readonly onHandshakeFailed?: ListenerSettings["onHandshakeFailed"]
 }
 
 /** The address, and the token that all routes except health and metrics require. */
@@ -31,9 +33,21 @@ export interface ControlSettings extends ListenSettings {
   readonly token: string
 }
 
+/** An address to open for the same routes. */
+export interface ControlAddress {
+  readonly listen: Address
+  readonly transport: Transport | undefined
+  /** Listeners that release their address when it conflicts. */
+  readonly leaving: readonly Listener[]
+}
+
 /** A running control listener. */
 export interface Control {
   readonly url: string
+  /** Those of the address with which the process was started: two for a `localhost` with two addresses. */
+  readonly listeners: readonly Listener[]
+  /** Opens another address for the same routes; the caller closes it. Rejects with the system's error when it cannot be opened. */
+  open(address: ControlAddress): Promise<Listener>
   close(): Promise<void>
 }
 
@@ -88,10 +102,11 @@ async function listenWith(
   settings: ListenSettings,
   addRoutes: (app: FastifyInstance) => Promise<void>,
 ): Promise<Control> {
-  const { listen, log } = settings
-  const opening: ListenerSettings = {
+  const { listen, log, onHandshakeFailed } = settings
+  const openingOf = (host: string): ListenerSettings => ({
     limits: { ...internalLimits, requestMs: requestArrivesMs },
-    guard: guardOf(settings),
+    guard: guardOf({ ...settings, listen: { ...listen, host } }),
+    onHandshakeFailed,
     service: {
       kind: "routes",
       app: {
@@ -111,7 +126,8 @@ async function listenWith(
       const { name, detail } = refusalOf(fault)
       sendRawProblem(socket, kindOf(name), detail)
     },
-  }
+  })
+  const opening = openingOf(listen.host)
   const first = await openListener(listen, opening)
   const listeners = [first]
   const { port, host } = first.opened.address
@@ -123,6 +139,8 @@ async function listenWith(
     }
   return {
     url: `http://${addressText(first.opened.address)}`,
+    listeners,
+    open: ({ listen: asked, ...how }) => openListener(asked, { ...openingOf(asked.host), ...how }),
     close: async () => {
       await Promise.all(listeners.map((listener: Listener) => listener.close(0)))
     },

@@ -1,6 +1,7 @@
 import * as z from "zod"
 import { modelPlan } from "./authorization-model.ts"
 import { authz } from "./authz.ts"
+import { controlPlan } from "./control.ts"
 import { oidcClient } from "./oidc-client.ts"
 import {
   backend,
@@ -31,6 +32,8 @@ export const digest = z.string().regex(/^sha256:[0-9a-f]{64}$/)
 export const planBody = z.strictObject({
   gateway: gateway.nullable(),
   authz: authz.nullable(),
+  /** Absent: operators use only the address with which the process was started. */
+  control: controlPlan.optional(),
   values: z.record(name, value),
   secrets: z.record(name, reference),
   issuers: z.record(name, issuer),

@@ -229,7 +229,7 @@ class Integrity {
   /** What credentials name. */
   #credentials(): void {
     const { backends, secrets, tokenClients = {}, certificates = {} } = this.#plan
-    for (const side of ["gateway", "authz"] as const)
+    for (const side of ["gateway", "authz", "control"] as const)
       this.#plan[side]?.listen.forEach(({ tls }, index) => {
         for (const each of tls?.certificates ?? [])
           this.#has(certificates, each, `${side}.listen[${index}].tls.certificates`, "certificate")

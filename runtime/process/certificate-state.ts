@@ -3,6 +3,7 @@ import type { Gateway } from "../gateway/gateway.ts"
 import type { ShownCertificate } from "../http/server/server-certificates.ts"
 import { endSoon } from "../plan/certificate-pair.ts"
 import type { Metrics } from "../telemetry/metrics.ts"
+import type { ControlListeners } from "./control-listeners.ts"
 import type { EngineListeners } from "./engine-listeners.ts"
 
 /** The listeners of a process; undefined where it does not have the role. */
@@ -10,6 +11,9 @@ interface SecuredParts {
   readonly gateway: Pick<Gateway, "state"> | undefined
   readonly listeners:
     | Pick<EngineListeners, "certificates" | "revocationLists" | "handshakesFailed" | "floods">
+    | undefined
+  readonly operators?:
+    | Pick<ControlListeners, "certificates" | "revocationLists" | "handshakesFailed">
     | undefined
   /** Certificates from ACME. */
   readonly acme?: Pick<AcmeCertificates, "states">
@@ -94,7 +98,12 @@ export function addCertificateMetrics(metrics: Metrics, parts: SecuredParts): vo
   const byReason = (kind: "handshakesFailed" | "floods") => {
     const rows = (listener: string, counts: ReadonlyMap<string, number> | undefined) =>
       [...(counts ?? [])].map(([reason, count]) => [[listener, reason], count] as const)
-    return () => [...rows("gateway", parts.gateway?.state()[kind]), ...rows("authz", parts.listeners?.[kind])]
+    return () => [
+      ...rows("gateway", parts.gateway?.state()[kind]),
+      ...rows("authz", parts.listeners?.[kind]),
+      // The control API has no HTTP/2.
+      ...(kind === "floods" ? [] : rows("control", parts.operators?.[kind])),
+    ]
   }
   metrics.observableCounter(
     "sallyport_tls_handshakes_failed_total",
@@ -122,11 +131,12 @@ export function addConnectionMetrics(metrics: Metrics, { gateway }: Pick<Secured
 }
 
 /** Each file of revocation lists with the time when its first list expires; lists without such a time are left out. */
-function listsIn({ gateway, listeners }: SecuredParts): [string, number][] {
+function listsIn({ gateway, listeners, operators }: SecuredParts): [string, number][] {
   const ends = new Map<string, number>()
   for (const { file, nextUpdate } of [
     ...(gateway?.state().revocationLists ?? []),
     ...(listeners?.revocationLists ?? []),
+    ...(operators?.revocationLists ?? []),
   ])
     if (nextUpdate !== undefined)
       ends.set(file, Math.min(ends.get(file) ?? Number.POSITIVE_INFINITY, nextUpdate.getTime()))
@@ -134,7 +144,7 @@ function listsIn({ gateway, listeners }: SecuredParts): [string, number][] {
 }
 
 /** Each certificate once: several listeners may show the same. */
-function certificatesIn({ gateway, listeners }: SecuredParts): ShownCertificate[] {
-  const all = [...(gateway?.state().certificates ?? []), ...(listeners?.certificates ?? [])]
+function certificatesIn({ gateway, listeners, operators }: SecuredParts): ShownCertificate[] {
+  const all = [gateway?.state(), listeners, operators].flatMap((each) => each?.certificates ?? [])
   return [...new Map(all.map((each) => [each.name, each])).values()]
 }

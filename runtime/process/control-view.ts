@@ -5,6 +5,7 @@ import type { Gateway } from "../gateway/gateway.ts"
 import type { Database } from "../store/database.ts"
 import type { Metrics } from "../telemetry/metrics.ts"
 import { certificateWarnings } from "./certificate-state.ts"
+import type { ControlListeners } from "./control-listeners.ts"
 import type { DatabaseServers } from "./database-servers.ts"
 import { awayReasons } from "./process-state.ts"
 import type { Serving } from "./serving.ts"
@@ -26,10 +27,12 @@ export type OwnStatus = Pick<StatusAnswer, "traffic" | "engine" | "database" | "
 
 /** The view of the parts in this process. */
 export function viewOf(
-  serving: Pick<Serving, "gateway" | "listeners" | "acme" | "refused" | "warm" | "servers">,
+  serving: Pick<Serving, "gateway" | "listeners" | "acme" | "refused" | "warm" | "servers"> & {
+    readonly operators?: ControlListeners | undefined
+  },
   { database, metrics }: { readonly database: Database; readonly metrics: Metrics },
 ): ControlView {
-  const { gateway, listeners, acme, refused, warm, servers } = serving
+  const { gateway, listeners, operators, acme, refused, warm, servers } = serving
   return {
     metrics: async () => metrics.render(),
     explain: async (question) => gateway?.explain(question),
@@ -41,7 +44,7 @@ export function viewOf(
       engine: warm.status,
       warnings: [
         ...awayReasons({ gateway, listeners }),
-        ...certificateWarnings({ gateway, listeners, acme }),
+        ...certificateWarnings({ gateway, listeners, operators, acme }),
       ],
     }),
   }

@@ -1,64 +1,20 @@
 import { randomBytes } from "node:crypto"
 import { type Access, createAccess, type Grants } from "../authz/access.ts"
-import {
-  addCertificate,
-  type ReadCertificates,
-  readClientTrusts,
-  type Transports,
-  transportsOf,
-} from "../gateway/generation/certificates.ts"
-import { FileWatch, type SeenFile } from "../gateway/generation/file-watch.ts"
-import { Held } from "../gateway/generation/held.ts"
-import { issuerSettingsOf } from "../gateway/generation/issuer-settings.ts"
-import { LoadError } from "../gateway/generation/load-error.ts"
-import { collectSecrets } from "../gateway/generation/parts-of-plan.ts"
-import {
-  type Outside,
-  type References,
-  readAuthorities,
-  resolveReferences,
-} from "../gateway/generation/references.ts"
-import { type OpenTracer, provisionTracer, type TracerMaker } from "../gateway/generation/tracer-of-plan.ts"
-import type { ManagedCertificates } from "../http/server/managed-certificates.ts"
-import type { IssuerSettings } from "../identity/issuer.ts"
-import type { TokenVerifier } from "../identity/verifier.ts"
+import type { References } from "../gateway/generation/references.ts"
 import type { EngineAuth, EngineGrants } from "../plan/authz.ts"
-import { digestOf } from "../plan/canonical.ts"
-import type { Plan } from "../plan/plan.ts"
-import type { Tracer } from "../tracing/tracer.ts"
+import type { PlanBody } from "../plan/plan.ts"
+import { ListenerAccess, type ListenerAccessSettings, type Verifiers } from "./listener-access.ts"
 
 /** What the engine's listeners need to authenticate callers. */
-export interface EngineAccessSettings extends Outside {
-  readonly createVerifier: (settings: IssuerSettings) => TokenVerifier
-  /** Called when changed key files were read again, or with the error when they could not be (the old keys stay in use). */
-  readonly onReload: (error: LoadError | undefined) => void
-  /** Interval of checks for changed files, in milliseconds (default: 2000). */
-  readonly filesEveryMs?: number | undefined
-  /** Absent: plans with certificates from ACME are refused. */
-  readonly managed?: ManagedCertificates | undefined
-  /** Absent: requests are not traced. */
-  readonly openTracer?: OpenTracer | undefined
+export interface EngineAccessSettings extends ListenerAccessSettings {
   /** The key of this process, when it is made elsewhere (default: a random one). */
   readonly ownKey?: string | undefined
 }
 
-/** The callers of a plan that does not run yet. */
-export interface PreparedAccess {
-  readonly transports: Transports
-  activate(): void
-  discard(): void
-}
-
-interface Provisioned {
-  readonly plan: Plan
+/** The callers of the engine in a plan. */
+interface EngineCallers {
   readonly access: Access | undefined
   readonly authzenUrl: string | undefined
-  readonly verifiers: ReadonlyMap<string, Held<TokenVerifier>>
-  /** How clients reach each listener, by `host:port`. */
-  readonly transports: Transports
-  readonly tracer: Held<Tracer> | undefined
-  readonly files: readonly SeenFile[]
-  readonly acme: ReadCertificates["acme"]
 }
 
 /** A key with which a process calls an engine for operators. */
@@ -68,232 +24,69 @@ export function newOwnKey(): string {
 
 const everything: Grants = { read: "*", write: "*", manage: true }
 
-/**
- * Authenticates callers of the engine across plans. Issuers that stay in the plan keep their keys and their verified tokens. Keys in files
- * are read again when the files change. This process has a key of its own, for the requests it forwards for operators.
- */
-export class EngineAccess {
+/** Authenticates callers of the engine across plans. This process has a key of its own, for the requests it forwards for operators. */
+export class EngineAccess extends ListenerAccess<EngineCallers> {
   /** Value of the `Authorization` header of this process. */
   readonly authorization: string
-  readonly #settings: EngineAccessSettings
-  readonly #ownKey: string
-  readonly #watch: FileWatch
-  #current: Provisioned | undefined
-  /** Called when changed files were read again, with how clients reach each listener from now on. */
-  onTransports: (transports: Transports) => void = () => undefined
 
   constructor(settings: EngineAccessSettings) {
-    this.#settings = settings
-    this.#ownKey = settings.ownKey ?? newOwnKey()
-    this.authorization = `Bearer ${this.#ownKey}`
-    this.#watch = new FileWatch(() => void this.#reload(), settings.filesEveryMs)
+    const ownKey = settings.ownKey ?? newOwnKey()
+    super(settings, {
+      name: "authz",
+      issuers: ({ authz }) => Object.keys(authz?.auth?.issuers ?? {}),
+      isTraced: ({ authz }) => authz !== null,
+      keys: ({ authz }) => Object.keys(authz?.auth?.keys ?? {}),
+      callers: (plan, references, verifiers) => callersOf(plan, { ownKey, references, verifiers }),
+    })
+    this.authorization = `Bearer ${ownKey}`
   }
 
   /** Undefined: callers need no authentication. */
   get access(): Access | undefined {
-    return this.#current?.access
+    return this.callers?.access
   }
 
   /** The URL in AuthZEN's metadata, if the plan declares one. */
   get authzenUrl(): string | undefined {
-    return this.#current?.authzenUrl
+    return this.callers?.authzenUrl
   }
+}
 
-  /** Traces of the running plan; undefined: requests are not traced. */
-  get tracer(): Tracer | undefined {
-    return this.#current?.tracer?.value
+/** What the callers of a plan are made of. */
+interface CallerParts {
+  readonly ownKey: string
+  readonly references: References
+  readonly verifiers: Verifiers
+}
+
+function callersOf({ authz }: PlanBody, parts: CallerParts): EngineCallers {
+  const auth = authz?.auth ?? null
+  const url = authz?.authzen.url ?? null
+  return {
+    access: auth === null ? undefined : accessOf(auth, parts),
+    authzenUrl: url === null ? undefined : parts.references.text(url),
   }
+}
 
-  issuers(): Readonly<Record<string, ReturnType<TokenVerifier["state"]>>> {
-    const verifiers = [...(this.#current?.verifiers ?? [])]
-    return Object.fromEntries(verifiers.map(([name, { value }]) => [name, value.state()]))
-  }
-
-  /**
-   * Reads keys and makes verifiers.
-   * @throws LoadError with all problems; then nothing has changed
-   */
-  async prepare(plan: Plan): Promise<PreparedAccess> {
-    const next = await this.#provision(plan)
-    return {
-      transports: next.transports,
-      activate: () => {
-        const before = this.#current
-        this.#current = next
-        release(before)
-        this.#watch.watch(next.files)
-        this.#settings.managed?.use("engine", next.acme, () => void this.#reload())
+/** The callers with their grants. */
+function accessOf(auth: EngineAuth, { ownKey, references, verifiers }: CallerParts): Access {
+  const keys = Object.entries(auth.keys).map(([name, grants]) => ({
+    name,
+    key: references.secrets.get(name) ?? "",
+    grants: grantsOf(grants),
+  }))
+  const issuers = Object.entries(auth.issuers).flatMap(([name, { subjects, anySubject }]) => {
+    const held = verifiers.get(name)
+    if (held === undefined) return []
+    return [
+      {
+        verifier: held.value,
+        subjects: new Map(subjects.map(({ subject, grants }) => [subject, grantsOf(grants)])),
+        anySubject: anySubject === null ? undefined : grantsOf(anySubject),
       },
-      discard: () => release(next),
-    }
-  }
-
-  close(): void {
-    this.#watch.close()
-    release(this.#current)
-    this.#current = undefined
-  }
-
-  /** Reads keys again after a file was changed. On a failure the old ones stay in use. */
-  async #reload(): Promise<void> {
-    const plan = this.#current?.plan
-    if (plan === undefined) return
-    try {
-      const prepared = await this.prepare(plan)
-      // Another plan may have been activated meanwhile, with keys that were read later.
-      if (this.#current?.plan !== plan) {
-        prepared.discard()
-        return
-      }
-      prepared.activate()
-      this.onTransports(prepared.transports)
-      this.#settings.onReload(undefined)
-    } catch (error) {
-      this.#settings.onReload(error instanceof LoadError ? error : new LoadError([String(error)]))
-    }
-  }
-
-  /** Reads what the engine's `auth` needs. Only the secrets that it uses are read. */
-  async #provision(plan: Plan): Promise<Provisioned> {
-    const { authz } = plan.plan
-    const auth = authz?.auth ?? null
-    const wanted = new Set(Object.keys(auth?.keys ?? {}))
-    for (const name of Object.keys(auth?.issuers ?? {})) {
-      const source = plan.plan.issuers[name]?.source
-      if (source !== undefined && "inline" in source)
-        for (const key of source.inline) if ("secret" in key) wanted.add(key.secret)
-    }
-    const certificates = new Set((authz?.listen ?? []).flatMap(({ tls }) => tls?.certificates ?? []))
-    for (const name of certificates) {
-      collectSecrets(plan.plan.certificates?.[name], wanted)
-    }
-    if (authz !== null) collectSecrets(plan.plan.gateway?.tracing?.headers, wanted)
-    const references = await resolveReferences(plan, wanted, this.#settings)
-    const { transports, files, acme } = await this.#transports(plan, certificates, references)
-    const url = authz?.authzen.url ?? null
-    const traced = await this.#tracer(plan, references)
-    const verifiers = this.#verifiers(plan, references)
-    try {
-      return {
-        tracer: traced.tracer,
-        plan,
-        access: auth === null ? undefined : this.#access(auth, references, verifiers),
-        authzenUrl: url === null ? undefined : references.text(url),
-        verifiers,
-        transports,
-        acme,
-        files: [...references.files, ...files, ...traced.files],
-      }
-    } catch (error) {
-      for (const held of verifiers.values()) held.release()
-      traced.tracer?.release()
-      const origin = plan.origins["authz"]
-      const message = error instanceof Error ? error.message : String(error)
-      throw new LoadError([origin === undefined ? message : `${origin}: ${message}`])
-    }
-  }
-
-  /**
-   * The tracer of the plan, or that of the running plan.
-   * @throws LoadError when its authorities or the URL of the collector cannot be used
-   */
-  async #tracer(
-    plan: Plan,
-    references: References,
-  ): Promise<{ readonly tracer: Held<Tracer> | undefined; readonly files: readonly SeenFile[] }> {
-    const files: SeenFile[] = []
-    if (plan.plan.authz === null) return { tracer: undefined, files }
-    const maker: TracerMaker = {
-      references,
-      dependencies: this.#settings,
-      attemptLater: async (place, make) => {
-        try {
-          await make()
-        } catch (error) {
-          throw new LoadError([`${plan.origins[place] ?? place}: ${(error as Error).message}`])
-        }
-      },
-      readAuthorities: (what, file) => readAuthorities(this.#settings, what, file, files),
-      take: (before, key, make) => {
-        if (before?.key === key) return before.hold()
-        const { value, close } = make()
-        return new Held(key, value, close)
-      },
-    }
-    return { tracer: await provisionTracer(maker, plan.plan, this.#current), files }
-  }
-
-  /** @throws LoadError with all certificates that cannot be used */
-  async #transports(
-    plan: Plan,
-    names: ReadonlySet<string>,
-    references: References,
-  ): Promise<Pick<Provisioned, "transports" | "files" | "acme">> {
-    const files: SeenFile[] = []
-    const problems: string[] = []
-    const read: ReadCertificates = { found: new Map(), acme: [] }
-    for (const name of names) {
-      const certificate = plan.plan.certificates?.[name]
-      if (certificate === undefined) continue
-      try {
-        const from = { dependencies: this.#settings, files, references }
-        await addCertificate(name, certificate, from, read)
-      } catch (error) {
-        problems.push(`${plan.origins[`certificates.${name}`] ?? "authz"}: ${(error as Error).message}`)
-      }
-    }
-    if (problems.length > 0) throw new LoadError(problems)
-    const { trusts, files: trustFiles } = await readClientTrusts(plan, "authz", this.#settings)
-    const parts = { certificates: read.found, trusts, managed: this.#settings.managed }
-    return {
-      transports: transportsOf(plan, "authz", parts),
-      files: [...files, ...trustFiles],
-      acme: read.acme,
-    }
-  }
-
-  /** A verifier for each issuer; one with the same settings is kept, with its keys. */
-  #verifiers({ plan }: Plan, references: References): Map<string, Held<TokenVerifier>> {
-    const verifiers = new Map<string, Held<TokenVerifier>>()
-    for (const name of Object.keys(plan.authz?.auth?.issuers ?? {})) {
-      const issuer = plan.issuers[name]
-      if (issuer === undefined) continue
-      const settings = issuerSettingsOf(name, issuer, references, this.#settings.folder)
-      const key = digestOf(settings)
-      const before = this.#current?.verifiers.get(name)
-      if (before?.key === key) verifiers.set(name, before.hold())
-      else {
-        const verifier = this.#settings.createVerifier(settings)
-        verifiers.set(name, new Held(key, verifier, () => verifier.close()))
-      }
-    }
-    return verifiers
-  }
-
-  /** The callers with their grants. */
-  #access(
-    auth: EngineAuth,
-    { secrets }: References,
-    verifiers: ReadonlyMap<string, Held<TokenVerifier>>,
-  ): Access {
-    const keys = Object.entries(auth.keys).map(([name, grants]) => ({
-      name,
-      key: secrets.get(name) ?? "",
-      grants: grantsOf(grants),
-    }))
-    const issuers = Object.entries(auth.issuers).flatMap(([name, { subjects, anySubject }]) => {
-      const held = verifiers.get(name)
-      if (held === undefined) return []
-      return [
-        {
-          verifier: held.value,
-          subjects: new Map(subjects.map(({ subject, grants }) => [subject, grantsOf(grants)])),
-          anySubject: anySubject === null ? undefined : grantsOf(anySubject),
-        },
-      ]
-    })
-    return createAccess([...keys, { name: "operator", key: this.#ownKey, grants: everything }], issuers)
-  }
+    ]
+  })
+  return createAccess([...keys, { name: "operator", key: ownKey, grants: everything }], issuers)
 }
 
 function grantsOf({ read, write, manage }: EngineGrants): Grants {
@@ -302,9 +95,4 @@ function grantsOf({ read, write, manage }: EngineGrants): Grants {
     write: write === "*" ? write : new Set(write),
     manage,
   }
-}
-
-function release(provisioned: Provisioned | undefined): void {
-  for (const held of provisioned?.verifiers.values() ?? []) held.release()
-  provisioned?.tracer?.release()
 }

@@ -7,6 +7,7 @@ import type { Address } from "../plan/resources.ts"
 import type { Database } from "../store/database.ts"
 import { countPrunable, prune } from "../store/prune.ts"
 import type { Log } from "../telemetry/log.ts"
+import type { ControlListeners } from "./control-listeners.ts"
 import type { ControlView } from "./control-view.ts"
 import type { Heartbeat } from "./heartbeat.ts"
 import type { Metering } from "./metering.ts"
@@ -21,6 +22,8 @@ export interface ControlParts {
   readonly started: () => boolean
   readonly view: ControlView
   readonly metering: Pick<Metering, "subscriptionDesk" | "usageDesk">
+  /** The control listeners of plans. */
+  readonly operators: ControlListeners | undefined
 }
 
 /** The address of the control listener, or without the control role that of health and metrics. */
@@ -46,9 +49,19 @@ export async function openControl(
   const { listen, token = "" } = control
   const health = { started: parts.started, readiness: parts.readiness, metrics: () => parts.view.metrics() }
   try {
-    return operates
-      ? await startControl({ listen, token, hosts, log }, { ...health, ...portsOf(parts) })
-      : await startHealth({ listen, hosts, log }, health)
+    if (!operates) return await startHealth({ listen, hosts, log }, health)
+    const { operators } = parts
+    const opened = await startControl(
+      { listen, token, hosts, log, onHandshakeFailed: operators?.countHandshake },
+      { ...health, ...portsOf(parts) },
+    )
+    operators?.attach(opened)
+    return {
+      ...opened,
+      close: async () => {
+        await Promise.all([opened.close(), operators?.close()])
+      },
+    }
   } catch (error) {
     throw startErrorOf(error, listen, operates ? "control" : "health and metrics")
   }

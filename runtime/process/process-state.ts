@@ -8,6 +8,7 @@ import { addProcessMetrics, type Metrics } from "../telemetry/metrics.ts"
 import type { Quotas } from "../usage/quotas.ts"
 import type { UsageRecorder } from "../usage/recorder.ts"
 import { addCertificateMetrics, addConnectionMetrics } from "./certificate-state.ts"
+import type { ControlListeners } from "./control-listeners.ts"
 import type { DatabaseServers } from "./database-servers.ts"
 import type { EngineListeners } from "./engine-listeners.ts"
 import type { HistoryLosses } from "./history-losses.ts"
@@ -163,6 +164,7 @@ function addStateMetric(metrics: Metrics, state: () => ProcessState): void {
 export function addStateMetrics(
   metrics: Metrics,
   parts: {
+    readonly operators?: ControlListeners | undefined
     readonly report: () => ProcessState
     readonly keeper: Pick<PlanKeeper, "keptAt" | "serial">
     readonly gateway: Gateway | undefined

@@ -60,8 +60,8 @@ function refuse(error: unknown): never {
   throw error instanceof LoadError ? refusedBy(error) : error
 }
 
-/** Problems of loading begin with their place, where it is known: `gateway.conf:41: …`. */
-function refusedBy(error: LoadError): PlanRefused {
+/** The refusal of a plan that cannot be loaded. Problems of loading begin with their place, where it is known: `gateway.conf:41: …`. */
+export function refusedBy(error: LoadError): PlanRefused {
   return new PlanRefused(
     error.problems.map((problem) => {
       const [, origin, message] = /^(\S+:\d+): (.*)$/s.exec(problem) ?? []

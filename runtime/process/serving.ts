@@ -3,6 +3,7 @@ import { Engine } from "../check/engine.ts"
 import type { Servable } from "../control/plan-keeper.ts"
 import type { Gateway } from "../gateway/gateway.ts"
 import { HttpClient } from "../http/client/http-client.ts"
+import type { ManagedCertificates } from "../http/server/managed-certificates.ts"
 import type { BoundedLimiter } from "../limits/limiter.ts"
 import type { PlanBody } from "../plan/plan.ts"
 import type { Database } from "../store/database.ts"
@@ -47,7 +48,7 @@ export interface Serving {
   readonly refused: RefusedRequests
   readonly relations: RelationChanges
   readonly http: HttpClient
-  readonly acme: Pick<AcmeCertificates, "states">
+  readonly acme: ManagedCertificates & Pick<AcmeCertificates, "states">
   /** Runs plans on these parts. */
   readonly servable: Servable
   /** The addresses on which they listen, as `host:port`. */

@@ -3,8 +3,10 @@ import type { ControlPorts, Readiness } from "../control/ports.ts"
 import type { Control } from "../control/server.ts"
 import { SubscriptionDesk } from "../control/subscription-desk.ts"
 import { UsageDesk } from "../control/usage-desk.ts"
+import { HttpClient } from "../http/client/http-client.ts"
 import { createMemoryLimiter } from "../limits/memory.ts"
 import { schemeOf } from "../plan/resources.ts"
+import { certificateWarnings } from "../process/certificate-state.ts"
 import { type ControlView, databaseOf } from "../process/control-view.ts"
 import { openDatabase } from "../process/database.ts"
 import { newOwnKey } from "../process/engine-access.ts"
@@ -13,7 +15,9 @@ import { Heartbeat } from "../process/heartbeat.ts"
 import { HistoryLosses } from "../process/history-losses.ts"
 import { keptPlanOf } from "../process/kept-plan.ts"
 import { openQuotas, type ProcessQuotas } from "../process/metering.ts"
+import { openAcme } from "../process/open-acme.ts"
 import { openControl } from "../process/open-control.ts"
+import { openControlListeners } from "../process/open-control-listeners.ts"
 import { addStateMetrics, readinessOf, reportOf } from "../process/process-state.ts"
 import { type Runtime, type RuntimeSettings, spoolOf } from "../process/settings.ts"
 import { StartError, startErrorOf } from "../process/start-error.ts"
@@ -74,12 +78,13 @@ async function start(settings: ParentSettings, database: Database, metrics: Metr
   const quotas = openQuotas(database, spoolOf(settings), losses)
   const engineKey = newOwnKey()
   const { pool, failed } = poolOf(settings, { database, metrics, quotas, engineKey })
-  const keeper = new PlanKeeper({
-    ...{ database, log, servable: pool, disk: keptPlanOf(settings), onHistoryLost: losses.ofPlans },
-  })
+  const { operators, acme, closeOperators } = operatorsOf(settings, database, metrics)
+  const servable = operators?.around(pool) ?? pool
+  const disk = keptPlanOf(settings)
+  const keeper = new PlanKeeper({ database, log, servable, disk, onHistoryLost: losses.ofPlans })
   const report = () => stateOf({ keeper, pool, losses, database, workers }, quotas)
   const heartbeat = new Heartbeat({ database, roles, version, state: report })
-  addStateMetrics(metrics, { report, keeper, gateway: undefined, listeners: undefined })
+  addStateMetrics(metrics, { report, keeper, operators, gateway: undefined, listeners: undefined })
   keeper.onChange = () => {
     const { serial, error, refusedSerial, kept, keptAt } = keeper
     pool.planChanged({ serial, error, refusedSerial, kept: kept ?? null, keptAt: keptAt?.getTime() ?? null })
@@ -95,14 +100,14 @@ async function start(settings: ParentSettings, database: Database, metrics: Metr
     await keeper.close()
     await pool.close(graceMs)
     await heartbeat.stop()
-    await quotas.close()
+    await Promise.all([quotas.close(), closeOperators()])
     await database.close()
   }
   try {
-    const view = viewOf(pool, keeper, database, metrics, engineKey)
+    const view = withWarnings(viewOf(pool, keeper, database, metrics, engineKey), { operators, acme })
     const metering = desksOf(database, keeper, pool)
-    const health = { readiness, started: () => isStarted }
-    control = await openControl(settings, { database, keeper, heartbeat, ...health, view, metering })
+    const parts = { database, keeper, heartbeat, readiness, view, metering, operators }
+    control = await openControl(settings, { ...parts, started: () => isStarted })
     await pool.start()
     await quotas.start()
     if (settings.plan === undefined) await keeper.start()
@@ -121,6 +126,17 @@ async function start(settings: ParentSettings, database: Database, metrics: Metr
     failed,
     close,
   }
+}
+
+/** The control listeners of plans, and their certificates. */
+function operatorsOf(settings: ParentSettings, database: Database, metrics: Metrics) {
+  const http = new HttpClient()
+  const acme = openAcme(settings, { database, metrics })
+  const operators = openControlListeners(settings, { http, managed: acme })
+  const closeOperators = async () => {
+    await Promise.all([acme.close(), http.close()])
+  }
+  return { operators, acme, closeOperators }
 }
 
 /** The workers, with the limits of the machine. `failed` resolves when workers end again and again. */
@@ -251,5 +267,20 @@ function viewOf(
       return { url: `${scheme}://${loopbackOf(address)}`, authorization: `Bearer ${engineKey}` }
     },
     status: async () => mergedStatus(databaseOf(database), await pool.states()),
+  }
+}
+
+/** The view, with what is wrong with the certificates of the parent's own listeners. */
+function withWarnings(
+  view: ControlView,
+  parts: Pick<Parameters<typeof certificateWarnings>[0], "operators" | "acme">,
+): ControlView {
+  const own = () => certificateWarnings({ gateway: undefined, listeners: undefined, ...parts })
+  return {
+    ...view,
+    status: async () => {
+      const status = await view.status()
+      return { ...status, warnings: [...new Set([...own(), ...status.warnings])] }
+    },
   }
 }

@@ -116,8 +116,8 @@ test("help lists commands and shows examples", async () => {
 test("help shows commands below the heading of their purpose, `help` itself below the last", async () => {
   const parts = (await run("--help")).out.split(/^(?=\S.*:$)/m).map((part) => part.trimEnd().split("\n"))
   const below = (heading: string) => parts.find(([first]) => first === heading)?.slice(1) ?? []
-  expect(below("Try and run:")).toEqual(["  greet           say hello", "  broken          throws"])
-  expect(below("Authorization data:")).toEqual(["  tuple           commands: write"])
+  expect(below("Try and run:")).toEqual(["  greet              say hello", "  broken             throws"])
+  expect(below("Authorization data:")).toEqual(["  tuple              commands: write"])
   expect(below("Read more:")[0]).toMatch(/^ {2}help \[word\.\.\.\] /)
   expect((await run("tuple", "--help")).out).toContain("\nCommands:\n  write ")
 })

@@ -65,6 +65,7 @@ export const rooms: readonly Room[] = [
       "canonical",
       "certificate-pair",
       "content-rules",
+      "control",
       "csharp",
       "distinguished-name",
       "facts",
@@ -496,6 +497,7 @@ export const rooms: readonly Room[] = [
   {
     path: "runtime/process",
     doors: [
+      "certificate-state",
       "control-view",
       "database",
       "database-servers",
@@ -505,7 +507,9 @@ export const rooms: readonly Room[] = [
       "history-losses",
       "kept-plan",
       "metering",
+      "open-acme",
       "open-control",
+      "open-control-listeners",
       "plan-stores",
       "process-state",
       "serving",

@@ -60,14 +60,14 @@ function reportRepeated(statements: readonly BoundStatement[], report: Report): 
   }
 }
 
-/** Reports `request` at the engine, which has no statement that would refuse a client without a certificate. */
-export function reportUnused(tls: BoundBlock | undefined, report: Report): void {
+/** Reports `request` at an internal listener, which has no statement that would refuse a client without a certificate. */
+export function reportUnused(tls: BoundBlock | undefined, where: string, report: Report): void {
   for (const { args, statement } of statementsOf(tls, "client-certificate"))
     if (args.word("demand")?.text === "request")
       report.add(
         "SP2017",
         headSpan(statement),
-        "the engine lets clients without a certificate through anyway",
+        `${where} lets clients without a certificate through anyway`,
         {
           help: "Write `client-certificate require`.",
         },

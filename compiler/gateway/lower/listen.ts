@@ -1,3 +1,4 @@
+import type { ControlPlan } from "../../../runtime/plan/control.ts"
 import type { PlanBody } from "../../../runtime/plan/plan.ts"
 import type { Address, ListenerPlan, ListenerTlsPlan } from "../../../runtime/plan/resources.ts"
 import type { Report } from "../../core/diagnostic.ts"
@@ -40,9 +41,18 @@ export function engineListeners(
   const listeners = listenersOf(program.authz?.block, report)
   if (mustBePrivate) for (const listener of listeners) checkPrivate(listener, report)
   for (const { block } of statementsOf(program.authz?.block, "listen"))
-    reportUnused(statementOf(block, "tls")?.block, report)
+    reportUnused(statementOf(block, "tls")?.block, "the engine", report)
   return sorted(listeners).map(({ address, block }) => ({
     ...{ ...address, ...tlsOf(block, report), ...http2Of(block), ...proxiesOf(block) },
+  }))
+}
+
+/** The listeners of the control API. */
+export function controlListeners(program: Program, report: Report): ControlPlan["listen"] {
+  for (const { block } of statementsOf(program.control?.block, "listen"))
+    reportUnused(statementOf(block, "tls")?.block, "the control API", report)
+  return sorted(listenersOf(program.control?.block, report)).map(({ address, block }) => ({
+    ...{ ...address, ...tlsOf(block, report), ...proxiesOf(block) },
   }))
 }
 
@@ -132,10 +142,12 @@ function hstsOf({ args, statement }: BoundStatement, report: Report): Pick<Liste
   }
 }
 
-/** Reports addresses, of the gateway and the engine, that cannot be listened on at the same time. */
+/** Reports addresses, of the gateway, the engine and the control API, that cannot be listened on at the same time. */
 function checkClashes(program: Program, report: Report): void {
-  // Both sides in one list: the gateway and the engine cannot share a port either.
-  const all = [program.gateway, program.authz].flatMap((side) => listenersOf(side?.block, report))
+  // All sides in one list: they cannot share a port either.
+  const all = [program.gateway, program.authz, program.control].flatMap((side) =>
+    listenersOf(side?.block, report),
+  )
   all.forEach((later, index) => {
     const earlier = all.slice(0, index).find((each) => clash(each.address, later.address))
     if (earlier === undefined) return

@@ -30,9 +30,10 @@ export class Origins {
     backends: readonly { readonly name: string; readonly span: Span }[],
     onUnmatched: readonly Lowered[],
   ): Record<string, string> {
-    const { gateway, authz } = this.#program
+    const { gateway, authz, control } = this.#program
     if (gateway !== undefined) this.#add("gateway", headSpan(gateway.statement))
     if (authz !== undefined) this.#add("authz", headSpan(authz.statement))
+    if (control !== undefined) this.#add("control", headSpan(control.statement))
     const { authzUrl } = this.#program
     if (authzUrl !== undefined && this.#body.pdps?.[authzPdp] !== undefined)
       this.#add(`pdps.${authzPdp}`, headSpan(authzUrl.statement))

@@ -35,7 +35,7 @@ interface Said {
 }
 
 /** The parts of a plan that use credentials. */
-interface CredentialUsers extends Pick<PlanBody, "gateway" | "authz" | "steps" | "backends"> {
+interface CredentialUsers extends Pick<PlanBody, "gateway" | "authz" | "control" | "steps" | "backends"> {
   readonly pdps: NonNullable<PlanBody["pdps"]>
 }
 
@@ -113,6 +113,7 @@ export class OwnCredentialPlans {
   tables({
     gateway,
     authz,
+    control,
     steps,
     backends,
     pdps,
@@ -120,8 +121,9 @@ export class OwnCredentialPlans {
     // Only what is in use: a file that no route needs must not prevent the start.
     const certificates = new Set(this.#readBy(steps))
     const asClient = new Set<string>()
-    for (const { tls } of [...(gateway?.listen ?? []), ...(authz?.listen ?? [])])
-      for (const name of tls?.certificates ?? []) certificates.add(name)
+    for (const side of [gateway, authz, control])
+      for (const { tls } of side?.listen ?? [])
+        for (const name of tls?.certificates ?? []) certificates.add(name)
     const clients = new Set<string>()
     for (const step of Object.values(steps)) {
       const authentication = "authentication" in step ? step.authentication : undefined

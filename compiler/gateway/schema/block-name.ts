@@ -16,6 +16,8 @@ export type BlockName =
   | "authz limits"
   | "authz cors"
   | "authz authzen"
+  | "control"
+  | "control listen"
   | "store"
   | "certificate"
   | "certificate acme"

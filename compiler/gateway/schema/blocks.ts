@@ -23,6 +23,7 @@ import { authSubscriptionRows } from "../steps/validate-key.ts"
 import { validateStatusRows } from "../steps/validate-status.ts"
 import { xmlToJsonRows } from "../steps/xml-to-json.ts"
 import type { BlockName } from "./block-name.ts"
+import { controlListenRows, controlRows } from "./control.ts"
 import {
   acmeRows,
   backendCredentialRows,
@@ -100,6 +101,8 @@ export const blocks: { readonly [Name in BlockName]: BlockRow } = {
   "authz limits": { title: "`limits` of the engine", rows: engineLimitRows },
   "authz cors": { title: "`cors`", rows: engineCorsRows },
   "authz authzen": { title: "`authzen`", rows: authzenRows },
+  control: { title: "`control`", rows: controlRows },
+  "control listen": { title: "`listen` of the control API", rows: controlListenRows },
   store: { title: "`store`", rows: storeRows },
   introspection: { title: "`introspection`", rows: introspectionRows },
   oidc: { title: "`oidc`", rows: oidcRows },

@@ -19,6 +19,14 @@ const authz: StatementRow = {
   example: 'authz { listen 127.0.0.1:8080; store acme { model "models/acme.fga" } }',
 }
 
+const control: StatementRow = {
+  keyword: "control",
+  forms: [{ args: [], block: "control", blockRequired: true }],
+  byDefault: "operators use the address of `SALLYPORT_CONTROL_LISTEN`, by plain HTTP",
+  docs: "How operators reach the control API, in every process with the role `control`.",
+  example: "control { listen 127.0.0.1:8443 { tls { certificate ops } } }",
+}
+
 const value: StatementRow = {
   keyword: "value",
   several: true,
@@ -113,6 +121,7 @@ const include: StatementRow = {
 export const fileRows: readonly StatementRow[] = [
   gateway,
   authz,
+  control,
   value,
   secret,
   issuer,
@@ -140,7 +149,7 @@ export const listen: StatementRow = {
   example: "listen 127.0.0.1:8000 [::1]:8000",
 }
 
-const listenTls: StatementRow = {
+export const listenTls: StatementRow = {
   keyword: "tls",
   forms: [{ args: [], block: "listen tls", blockRequired: true }],
   byDefault: "plain HTTP",
@@ -156,7 +165,7 @@ const listenHttp2: StatementRow = {
   example: "http2 on",
 }
 
-const proxyProtocol: StatementRow = {
+export const proxyProtocol: StatementRow = {
   keyword: "proxy-protocol",
   several: true,
   forms: [{ args: [many(slot("network", "network"), 1000)] }],

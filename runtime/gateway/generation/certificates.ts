@@ -76,7 +76,7 @@ export interface ListenerTrusts {
  */
 export async function readClientTrusts(
   plan: Plan,
-  side: "gateway" | "authz",
+  side: "gateway" | "authz" | "control",
   outside: Outside,
 ): Promise<ListenerTrusts> {
   const problems: string[] = []
@@ -181,12 +181,12 @@ interface TransportParts {
 }
 
 /**
- * How clients reach the listeners of the gateway or of the engine.
+ * How clients reach the listeners of the gateway, of the engine or of the control API.
  * @throws LoadError with all certificates that cannot be used
  */
 export function transportsOf(
   plan: Plan,
-  side: "gateway" | "authz",
+  side: "gateway" | "authz" | "control",
   { certificates, trusts, managed }: TransportParts,
 ): Transports {
   const { certificates: declared = {} } = plan.plan
@@ -203,7 +203,7 @@ export function transportsOf(
   const findValidation = isValidated ? (host: string) => managed?.validation(host) ?? nothing : undefined
   const problems: string[] = []
   const transports = new Map<string, Transport>()
-  for (const listener of plan.plan[side]?.listen ?? []) {
+  for (const listener of listenersOf(plan, side)) {
     const address = addressText(listener)
     try {
       transports.set(
@@ -216,6 +216,12 @@ export function transportsOf(
   }
   if (problems.length > 0) throw new LoadError(problems)
   return transports
+}
+
+/** The control API understands only HTTP/1.1. */
+function listenersOf({ plan }: Plan, side: "gateway" | "authz" | "control"): readonly ListenerPlan[] {
+  if (side !== "control") return plan[side]?.listen ?? []
+  return (plan.control?.listen ?? []).map((each) => ({ ...each, http2: false }))
 }
 
 const nothing = Promise.resolve(undefined)

@@ -296,7 +296,7 @@ type Take = (request: IncomingMessage, response: ServerResponse) => void
 /** The server of a listener: with Fastify's routes, with one route for all paths, or without Fastify. */
 async function serverOf(settings: ListenerSettings, listener: State): Promise<Built> {
   const { service } = settings
-  if (service.kind === "routes") return withRoutes(settings, service.app)
+  if (service.kind === "routes") return withRoutes(settings, service.app, listener)
   const handle = listener.afterRelease(service.handle)
   const take: TakeTarget = (request, reply, target) =>
     handle({ request, reply, listener, upgrade: undefined }, target)
@@ -399,11 +399,31 @@ async function withOneRoute(settings: ListenerSettings, take: TakeTarget): Promi
   return { server: app.server, end: () => app.close() }
 }
 
-async function withRoutes(settings: ListenerSettings, { options, addRoutes }: FastifyApp): Promise<Built> {
-  const app = fastify({ ...fastifyOptions(settings), ...options })
+async function withRoutes(
+  settings: ListenerSettings,
+  { options, addRoutes }: FastifyApp,
+  listener: State,
+): Promise<Built> {
+  const app = fastify({
+    ...fastifyOptions(settings),
+    serverFactory: (handler: Take) => newServer(settings, checkedRoutes(settings, listener, handler)),
+    ...options,
+  })
   await addRoutes(app)
   await app.ready()
   return { server: app.server, end: () => app.close() }
+}
+
+/** Checks client certificates before Fastify, and adds the field that the transport demands. */
+function checkedRoutes(settings: ListenerSettings, listener: State, handler: Take): Take {
+  const checked = withCertificateCheck(settings, listener, (request, response) =>
+    handler(request as IncomingMessage, response as ServerResponse),
+  )
+  return (request, response) => {
+    const { strictTransport } = listener.transport
+    if (strictTransport !== undefined) response.setHeader("strict-transport-security", strictTransport)
+    checked(request, response, request.url ?? "")
+  }
 }
 
 function fastifyOptions(settings: ListenerSettings) {

@@ -1,0 +1,266 @@
+import {
+  addCertificate,
+  type ReadCertificates,
+  readClientTrusts,
+  type Transports,
+  transportsOf,
+} from "../gateway/generation/certificates.ts"
+import { FileWatch, type SeenFile } from "../gateway/generation/file-watch.ts"
+import { Held } from "../gateway/generation/held.ts"
+import { issuerSettingsOf } from "../gateway/generation/issuer-settings.ts"
+import { LoadError } from "../gateway/generation/load-error.ts"
+import { collectSecrets } from "../gateway/generation/parts-of-plan.ts"
+import {
+  type Outside,
+  type References,
+  readAuthorities,
+  resolveReferences,
+} from "../gateway/generation/references.ts"
+import { type OpenTracer, provisionTracer, type TracerMaker } from "../gateway/generation/tracer-of-plan.ts"
+import type { ManagedCertificates } from "../http/server/managed-certificates.ts"
+import type { IssuerSettings } from "../identity/issuer.ts"
+import type { TokenVerifier } from "../identity/verifier.ts"
+import { digestOf } from "../plan/canonical.ts"
+import type { Plan, PlanBody } from "../plan/plan.ts"
+import type { Tracer } from "../tracing/tracer.ts"
+
+/** What internal listeners need to reach and authenticate callers. */
+export interface ListenerAccessSettings extends Outside {
+  readonly createVerifier: (settings: IssuerSettings) => TokenVerifier
+  /** Called when changed key files were read again, or with the error when they could not be (the old keys stay in use). */
+  readonly onReload: (error: LoadError | undefined) => void
+  /** Interval of checks for changed files, in milliseconds (default: 2000). */
+  readonly filesEveryMs?: number | undefined
+  /** Absent: plans with certificates from ACME are refused. */
+  readonly managed?: ManagedCertificates | undefined
+  /** Absent: requests are not traced. */
+  readonly openTracer?: OpenTracer | undefined
+}
+
+/** Verifiers of a plan's issuers, by name. */
+export type Verifiers = ReadonlyMap<string, Held<TokenVerifier>>
+
+/** The part of a plan with the listeners, and who may call them. */
+export interface AccessSide<Callers> {
+  readonly name: "authz" | "control"
+  /** Names of the issuers whose tokens callers have. */
+  issuers(plan: PlanBody): readonly string[]
+  /** Names of the secrets that callers have. */
+  keys(plan: PlanBody): readonly string[]
+  /** Whether its requests are traced as those of the gateway. */
+  isTraced(plan: PlanBody): boolean
+  /** The callers. @throws Error with what is wrong */
+  callers(plan: PlanBody, references: References, verifiers: Verifiers): Callers
+}
+
+/** The callers of a plan that does not run yet. */
+export interface PreparedAccess {
+  readonly transports: Transports
+  activate(): void
+  discard(): void
+}
+
+interface Provisioned<Callers> {
+  readonly plan: Plan
+  readonly callers: Callers
+  readonly verifiers: Verifiers
+  /** How clients reach each listener, by `host:port`. */
+  readonly transports: Transports
+  readonly tracer: Held<Tracer> | undefined
+  readonly files: readonly SeenFile[]
+  readonly acme: ReadCertificates["acme"]
+}
+
+/**
+ * Certificates and callers of internal listeners across plans. Issuers that stay in the plan keep their keys and their verified tokens. Files
+ * are read again when they change.
+ */
+export class ListenerAccess<Callers> {
+  readonly #settings: ListenerAccessSettings
+  readonly #side: AccessSide<Callers>
+  readonly #watch: FileWatch
+  #current: Provisioned<Callers> | undefined
+  /** Called when changed files were read again, with how clients reach each listener from now on. */
+  onTransports: (transports: Transports) => void = () => undefined
+
+  constructor(settings: ListenerAccessSettings, side: AccessSide<Callers>) {
+    this.#settings = settings
+    this.#side = side
+    this.#watch = new FileWatch(() => void this.#reload(), settings.filesEveryMs)
+  }
+
+  /** Undefined: no plan runs. */
+  get callers(): Callers | undefined {
+    return this.#current?.callers
+  }
+
+  /** Traces of the running plan; undefined: requests are not traced. */
+  get tracer(): Tracer | undefined {
+    return this.#current?.tracer?.value
+  }
+
+  issuers(): Readonly<Record<string, ReturnType<TokenVerifier["state"]>>> {
+    const verifiers = [...(this.#current?.verifiers ?? [])]
+    return Object.fromEntries(verifiers.map(([name, { value }]) => [name, value.state()]))
+  }
+
+  /**
+   * Reads keys and makes verifiers.
+   * @throws LoadError with all problems; then nothing has changed
+   */
+  async prepare(plan: Plan): Promise<PreparedAccess> {
+    const next = await this.#provision(plan)
+    return {
+      transports: next.transports,
+      activate: () => {
+        const before = this.#current
+        this.#current = next
+        release(before)
+        this.#watch.watch(next.files)
+        this.#settings.managed?.use(this.#side.name, next.acme, () => void this.#reload())
+      },
+      discard: () => release(next),
+    }
+  }
+
+  close(): void {
+    this.#watch.close()
+    release(this.#current)
+    this.#current = undefined
+  }
+
+  /** Reads keys again after a file was changed. On a failure the old ones stay in use. */
+  async #reload(): Promise<void> {
+    const plan = this.#current?.plan
+    if (plan === undefined) return
+    try {
+      const prepared = await this.prepare(plan)
+      // Another plan may have been activated meanwhile, with keys that were read later.
+      if (this.#current?.plan !== plan) {
+        prepared.discard()
+        return
+      }
+      prepared.activate()
+      this.onTransports(prepared.transports)
+      this.#settings.onReload(undefined)
+    } catch (error) {
+      this.#settings.onReload(error instanceof LoadError ? error : new LoadError([String(error)]))
+    }
+  }
+
+  /** Only the secrets that this side uses are read. */
+  async #provision(plan: Plan): Promise<Provisioned<Callers>> {
+    const { name: side } = this.#side
+    const wanted = new Set(this.#side.keys(plan.plan))
+    for (const name of this.#side.issuers(plan.plan)) {
+      const source = plan.plan.issuers[name]?.source
+      if (source !== undefined && "inline" in source)
+        for (const key of source.inline) if ("secret" in key) wanted.add(key.secret)
+    }
+    const certificates = new Set(
+      (plan.plan[side]?.listen ?? []).flatMap(({ tls }) => tls?.certificates ?? []),
+    )
+    for (const name of certificates) collectSecrets(plan.plan.certificates?.[name], wanted)
+    if (this.#side.isTraced(plan.plan)) collectSecrets(plan.plan.gateway?.tracing?.headers, wanted)
+    const references = await resolveReferences(plan, wanted, this.#settings)
+    const { transports, files, acme } = await this.#transports(plan, certificates, references)
+    const traced = await this.#tracer(plan, references)
+    const verifiers = this.#verifiers(plan, references)
+    try {
+      const callers = this.#side.callers(plan.plan, references, verifiers)
+      const all = [...references.files, ...files, ...traced.files]
+      return { plan, callers, verifiers, transports, acme, tracer: traced.tracer, files: all }
+    } catch (error) {
+      for (const held of verifiers.values()) held.release()
+      traced.tracer?.release()
+      const origin = plan.origins[side]
+      const message = error instanceof Error ? error.message : String(error)
+      throw new LoadError([origin === undefined ? message : `${origin}: ${message}`])
+    }
+  }
+
+  /**
+   * The tracer of the plan, or that of the running plan.
+   * @throws LoadError when its authorities or the URL of the collector cannot be used
+   */
+  async #tracer(
+    plan: Plan,
+    references: References,
+  ): Promise<{ readonly tracer: Held<Tracer> | undefined; readonly files: readonly SeenFile[] }> {
+    const files: SeenFile[] = []
+    if (!this.#side.isTraced(plan.plan)) return { tracer: undefined, files }
+    const maker: TracerMaker = {
+      references,
+      dependencies: this.#settings,
+      attemptLater: async (place, make) => {
+        try {
+          await make()
+        } catch (error) {
+          throw new LoadError([`${plan.origins[place] ?? place}: ${(error as Error).message}`])
+        }
+      },
+      readAuthorities: (what, file) => readAuthorities(this.#settings, what, file, files),
+      take: (before, key, make) => {
+        if (before?.key === key) return before.hold()
+        const { value, close } = make()
+        return new Held(key, value, close)
+      },
+    }
+    return { tracer: await provisionTracer(maker, plan.plan, this.#current), files }
+  }
+
+  /** @throws LoadError with all certificates that cannot be used */
+  async #transports(
+    plan: Plan,
+    names: ReadonlySet<string>,
+    references: References,
+  ): Promise<Pick<Provisioned<Callers>, "transports" | "files" | "acme">> {
+    const { name: side } = this.#side
+    const files: SeenFile[] = []
+    const problems: string[] = []
+    const read: ReadCertificates = { found: new Map(), acme: [] }
+    for (const name of names) {
+      const certificate = plan.plan.certificates?.[name]
+      if (certificate === undefined) continue
+      try {
+        const from = { dependencies: this.#settings, files, references }
+        await addCertificate(name, certificate, from, read)
+      } catch (error) {
+        problems.push(`${plan.origins[`certificates.${name}`] ?? side}: ${(error as Error).message}`)
+      }
+    }
+    if (problems.length > 0) throw new LoadError(problems)
+    const { trusts, files: trustFiles } = await readClientTrusts(plan, side, this.#settings)
+    const parts = { certificates: read.found, trusts, managed: this.#settings.managed }
+    return {
+      transports: transportsOf(plan, side, parts),
+      files: [...files, ...trustFiles],
+      acme: read.acme,
+    }
+  }
+
+  /** A verifier for each issuer; one with the same settings is kept, with its keys. */
+  #verifiers({ plan }: Plan, references: References): Map<string, Held<TokenVerifier>> {
+    const verifiers = new Map<string, Held<TokenVerifier>>()
+    for (const name of this.#side.issuers(plan)) {
+      const issuer = plan.issuers[name]
+      if (issuer === undefined) continue
+      const settings = issuerSettingsOf(name, issuer, references, this.#settings.folder)
+      const key = digestOf(settings)
+      const before = this.#current?.verifiers.get(name)
+      if (before?.key === key) verifiers.set(name, before.hold())
+      else {
+        const verifier = this.#settings.createVerifier(settings)
+        verifiers.set(name, new Held(key, verifier, () => verifier.close()))
+      }
+    }
+    return verifiers
+  }
+}
+
+function release(
+  provisioned: { readonly verifiers: Verifiers; readonly tracer: Held<Tracer> | undefined } | undefined,
+): void {
+  for (const held of provisioned?.verifiers.values() ?? []) held.release()
+  provisioned?.tracer?.release()
+}
