@@ -123,6 +123,30 @@ export const commands: readonly CommandRow[] = [
     load: async () => (await import("./commands/status.ts")).status,
   },
   {
+    name: "whoami",
+    purpose: "operate",
+    summary: "show your name and role at the control API",
+    load: async () => (await import("./commands/control-token.ts")).whoami,
+  },
+  {
+    name: "control-token create",
+    purpose: "operate",
+    summary: "make a token for a machine, with a role and an end, and print it once",
+    load: async () => (await import("./commands/control-token.ts")).controlTokenCreate,
+  },
+  {
+    name: "control-token list",
+    purpose: "operate",
+    summary: "list the tokens of machines for the control API",
+    load: async () => (await import("./commands/control-token.ts")).controlTokenList,
+  },
+  {
+    name: "control-token revoke",
+    purpose: "operate",
+    summary: "refuse a token of a machine from now on",
+    load: async () => (await import("./commands/control-token.ts")).controlTokenRevoke,
+  },
+  {
     name: "migrate",
     purpose: "operate",
     summary: "update the database schema to this version; run it once before `serve`",

@@ -72,8 +72,9 @@ async function send(address: ApiAddress, method: string, path: string, body: unk
   if (!answer.headers.has(controlMark))
     throw refusedConnection(answer.text, address.url) ?? somethingElse(address)
   if (answer.status === 401) {
+    const { detail } = jsonOf(answer, address) as Partial<ControlProblem>
     throw new CliError(
-      `${address.url} refused the control token`,
+      `${address.url} refused the control token${detail === undefined ? "" : `: ${detail}`}`,
       "Set SALLYPORT_CONTROL_TOKEN, or the file of SALLYPORT_CONTROL_TOKEN_FILE, to the token that Sallyport was started with.",
     )
   }

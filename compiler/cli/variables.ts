@@ -10,6 +10,7 @@ export interface EnvironmentVariable {
 /** Commands that connect to a running Sallyport. */
 const remote = [
   ...["plan", "apply", "history", "rollback", "status", "prune", "subscription", "usage"],
+  ...["whoami", "control-token"],
   ...["check", "list-objects", "list-users", "tuple", "watch", "shell", "explain request"],
 ]
 

@@ -97,12 +97,12 @@ export function lower(
   const keyUses = new KeyUses(program, report)
   const authz = lowerAuthz(shared, keyUses)
   const callers = lowerCallerCredentials(program, values, stepTable, report)
-  const issuers = allIssuers(shared, policies, issuersUsed(stepTable, authz, callers))
+  const controlled = lowerControl(program, report)
+  const issuers = allIssuers(shared, policies, issuersUsed(stepTable, { authz, ...callers, ...controlled }))
   const backendTable = Object.fromEntries(backends.used().map(({ name, backend }) => [name, backend]))
   values.needIn([issuers, backendTable, authz])
   const subscriptions = lowerSubscriptions(program, values, keyedApis(stepTable), keyUses, report)
   const gateway = lowerGateway(program, values, report, onUnmatched)
-  const controlled = lowerControl(program, report)
   const pdps = lowerPdps(shared, credentials, stepTable)
   const body: PlanBody = {
     gateway,
@@ -218,17 +218,14 @@ function reportNoListener(program: Program, report: Report): void {
     report.add("SP3021", undefined, "the project declares neither a `gateway` nor an `authz`")
 }
 
-/** Issuers that routes or the engine use. */
+/** Issuers that routes, logins, the engine or the control API use. */
 function issuersUsed(
   steps: PlanBody["steps"],
-  authz: PlanBody["authz"],
-  { oidcClients = {} }: Pick<PlanBody, "oidcClients">,
+  { authz, control, oidcClients = {} }: Pick<PlanBody, "authz" | "control" | "oidcClients">,
 ): Set<string> {
-  return new Set([
-    ...namedBy(Object.values(steps), "issuers"),
-    ...Object.keys(authz?.auth?.issuers ?? {}),
-    ...Object.values(oidcClients).map(({ issuer }) => issuer),
-  ])
+  const named = [authz?.auth?.issuers, control?.issuers].flatMap((issuers) => Object.keys(issuers ?? {}))
+  const logins = Object.values(oidcClients).map(({ issuer }) => issuer)
+  return new Set([...namedBy(Object.values(steps), "issuers"), ...named, ...logins])
 }
 
 /** Lowers all issuers, so that each is checked, and returns those in use. */

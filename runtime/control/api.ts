@@ -1,5 +1,6 @@
 import * as z from "zod"
 import type { RequestExplanation } from "../gateway/explain/request-explanation.ts"
+import { controlRoles } from "../plan/control.ts"
 import { plan } from "../plan/plan.ts"
 
 /** Every response of the control API has this header, so that a client can tell it from another server at the same address. */
@@ -465,3 +466,38 @@ const usageAnswer = z.strictObject({
 export type UsageAnswer = z.infer<typeof usageAnswer>
 
 export type ControlProblem = z.infer<typeof controlProblem>
+
+/** A token of a machine for the control API. Times are RFC 3339; `lastUsedAt` is accurate to a minute. */
+const controlToken = z.strictObject({
+  name: subscriptionName,
+  prefix: z.string(),
+  role: z.enum(controlRoles),
+  createdAt: z.string(),
+  createdBy: z.string(),
+  expiresAt: z.string(),
+  lastUsedAt: z.string().nullable(),
+})
+/** A token without its secret, which only the response that makes it contains. */
+export type MachineToken = z.infer<typeof controlToken>
+
+/** Body of `POST /v1/tokens`. */
+export const createTokenRequest = z.strictObject({
+  name: subscriptionName,
+  role: z.enum(controlRoles),
+  expiresAt: z.iso.datetime({ offset: true }),
+})
+
+/** Response of `POST /v1/tokens`. `secret` is the token; no other response contains it. */
+export interface CreatedToken {
+  readonly token: MachineToken
+  readonly secret: string
+}
+
+/** Response of `GET /v1/whoami`. `kind`: a person of an issuer, a token of a machine, or the token with which the process was started. */
+export interface WhoamiAnswer {
+  readonly kind: "person" | "token" | "shared"
+  readonly name: string
+  readonly role: (typeof controlRoles)[number]
+  readonly issuer: string | null
+  readonly expiresAt: string | null
+}

@@ -1,9 +1,11 @@
-import type { FastifyInstance, FastifyReply } from "fastify"
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify"
+import { digestOf } from "../plan/canonical.ts"
 import type { Plan } from "../plan/plan.ts"
 import { readPlan } from "../plan/read.ts"
 import type { PlanBase } from "../store/plans.ts"
 import { type Author, applyRequest, rollbackRequest } from "./api.ts"
 import { bodyOf } from "./body.ts"
+import { operatorOf } from "./operators.ts"
 import type { ControlPorts } from "./ports.ts"
 import { sendProblem } from "./problem.ts"
 
@@ -39,7 +41,7 @@ export function addPlanRoutes(app: FastifyInstance, ports: ControlPorts): void {
         problems: [...read.problems],
       })
     }
-    return apply(ports, read.plan, baseOf(body), body.author, reply)
+    return apply(ports, read.plan, { base: baseOf(body), author: body.author }, { request, reply })
   })
   app.post("/v1/rollback", async (request, reply) => {
     const body = bodyOf(rollbackRequest, request.body, reply)
@@ -52,7 +54,7 @@ export function addPlanRoutes(app: FastifyInstance, ports: ControlPorts): void {
       const detail = `plan ${body.serial} cannot be read: it was stored by another version of Sallyport, or changed since`
       return sendProblem(reply, "plan-invalid", detail, { problems: [...read.problems] })
     }
-    return apply(ports, read.plan, baseOf(body), body.author, reply)
+    return apply(ports, read.plan, { base: baseOf(body), author: body.author }, { request, reply })
   })
 }
 
@@ -70,11 +72,19 @@ function baseOf({
 async function apply(
   ports: ControlPorts,
   plan: Plan,
-  base: PlanBase | null,
-  author: Author,
-  reply: FastifyReply,
+  { base, author }: { readonly base: PlanBase | null; readonly author: Author },
+  { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
 ): Promise<unknown> {
-  const outcome = await ports.apply(plan, base, author)
+  const operator = operatorOf(request.raw)
+  if (operator.role !== "admin" && trustOf(plan) !== trustOf((await ports.current())?.plan))
+    return sendProblem(
+      reply,
+      "forbidden",
+      "the plan changes who may operate Sallyport: its `control` block, or an issuer or value that it uses. Only the role `admin` may apply it",
+    )
+  // The name of a person or of a token was proved; with the shared token, the caller says who it is.
+  const who = operator.kind === "shared" ? author.who : operator.name.slice(0, 200)
+  const outcome = await ports.apply(plan, base, { ...author, who })
   if (outcome.kind === "done") return outcome.answer
   if (outcome.kind === "stale") {
     const now =
@@ -97,6 +107,14 @@ async function apply(
     ...(origin === undefined ? {} : { origin }),
   }))
   return sendProblem(reply, "plan-refused", outcome.problems[0]?.message ?? "", { problems })
+}
+
+/** Everything in a plan that decides who the operators are, as one text. */
+function trustOf(plan: Plan | undefined): string {
+  const { control, issuers = {}, values = {}, secrets = {} } = plan?.plan ?? {}
+  const used = Object.keys(control?.issuers ?? {}).map((name) => [name, issuers[name]])
+  // Issuers may be made of values, and their keys of secrets.
+  return digestOf({ control: control ?? null, used, ...(used.length === 0 ? {} : { values, secrets }) })
 }
 
 function serialOf(text: string): number | undefined {

@@ -4,6 +4,7 @@ import type { PlanBase, PlanIdentity } from "../store/plans.ts"
 import type { ApplyAnswer, Author, PlanAnswer, PlanRecord, RefusalAnswer, StatusAnswer } from "./api.ts"
 import type { PrunePorts } from "./prune.ts"
 import type { SubscriptionDesk } from "./subscription-desk.ts"
+import type { TokenPorts } from "./token-desk.ts"
 import type { UsageDesk } from "./usage-desk.ts"
 
 /** One reason why a plan cannot be applied. `origin` is `file:line` in the text of the plan. */
@@ -52,6 +53,7 @@ export interface ControlPorts extends HealthPorts {
   readonly subscriptions: SubscriptionDesk
   /** Answers queries of usage. */
   readonly usage: UsageDesk
+  readonly tokens: TokenPorts
   /** Deletes old data. */
   readonly pruning: PrunePorts
   /** What the running plan would do with a request; undefined: this process has no gateway. */

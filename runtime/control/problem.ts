@@ -8,6 +8,10 @@ import type { ControlProblem } from "./api.ts"
 /** Problem types of the control API, with status and title. The last part of `type` is stable; clients compare it. */
 export const controlProblems = {
   unauthenticated: [401, "Authentication required"],
+  "too-many-attempts": [429, "Too many failed attempts"],
+  forbidden: [403, "Role not sufficient"],
+  "cross-origin": [403, "Request of another origin"],
+  "issuer-unavailable": [503, "Issuer unavailable"],
   "certificate-required": [401, "Client certificate required"],
   "not-found": [404, "Not found"],
   "method-not-allowed": [405, "Method not allowed"],

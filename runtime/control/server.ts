@@ -9,14 +9,17 @@ import { type Guard, type Listener, type ListenerSettings, openListener } from "
 import { type Address, addressText } from "../plan/resources.ts"
 import { isSchemaFault } from "../store/fault.ts"
 import type { Log } from "../telemetry/log.ts"
+import { type AdmissionRefusal, addAdmission, addIdentityRoutes, type LoginOffer } from "./admission.ts"
 import { controlMark, explainRequestQuestion } from "./api.ts"
+import { Attempts } from "./attempts.ts"
 import { bodyOf } from "./body.ts"
+import { type ControlCallers, OperatorAccess, type OperatorSources } from "./operators.ts"
 import { addPlanRoutes } from "./plans.ts"
 import { type ControlPorts, type HealthPorts, Unavailable } from "./ports.ts"
 import { kindOf, sendProblem, sendRawProblem, writeProblem } from "./problem.ts"
 import { addPruneRoute } from "./prune.ts"
 import { addSubscriptionRoutes } from "./subscription-desk.ts"
-import { bearerGuard } from "./token.ts"
+import { addTokenRoutes } from "./token-desk.ts"
 import { addUsageRoutes } from "./usage-desk.ts"
 
 /** Where to listen. */
@@ -28,9 +31,9 @@ export interface ListenSettings {
   readonly onHandshakeFailed?: ListenerSettings["onHandshakeFailed"]
 }
 
-/** The address, and the token that all routes except health and metrics require. */
-export interface ControlSettings extends ListenSettings {
-  readonly token: string
+/** The address, and what operators are identified by. */
+export interface ControlSettings extends ListenSettings, OperatorSources {
+  readonly onRefused?: ((refusal: AdmissionRefusal) => void) | undefined
 }
 
 /** An address to open for the same routes. */
@@ -61,13 +64,18 @@ const openPaths = new Set(["/healthz", "/startupz", "/readyz", "/metrics"])
 
 /**
  * Opens the control listener: plans, status, health, metrics, and `/authz/*`, which is forwarded to the engine, so that operators need one
- * address and one token. All routes except health and metrics require the bearer token. Rejects with the system's error when the address
+ * address and one credential. `routes.ts` says which role each route needs. Rejects with the system's error when the address
  * cannot be opened.
  */
 export function startControl(settings: ControlSettings, ports: ControlPorts): Promise<Control> {
+  // All addresses count together.
+  const attempts = new Attempts()
   return listenWith(settings, async (app) => {
-    guard(app, settings.token)
+    const { token, callers, findToken, onRefused } = settings
+    addAdmission(app, { access: new OperatorAccess({ token, callers, findToken }), attempts, onRefused })
     addHealthRoutes(app, ports)
+    addIdentityRoutes(app, () => loginsOf(callers?.()))
+    addTokenRoutes(app, ports.tokens)
     addStatusRoute(app, ports)
     addPlanRoutes(app, ports)
     addSubscriptionRoutes(app, ports.subscriptions)
@@ -166,24 +174,12 @@ function guardOf({ listen, hosts = [], log }: ListenSettings): Guard {
   }
 }
 
-/** Checks the token before anything else. `controlMark` lets commands tell this API from another service at the address. */
-function guard(app: FastifyInstance, token: string): void {
-  const allowed = bearerGuard(token)
-  app.addHook("onRequest", async (request, reply) => {
-    reply.header(controlMark, "1")
-    if (openPaths.has(request.routeOptions.url ?? "") || allowed(request.headers.authorization)) {
-      if (request.headers.expect !== undefined) reply.raw.writeContinue()
-      return undefined
-    }
-    reply.header("www-authenticate", 'Bearer realm="sallyport control"')
-    return sendProblem(
-      reply,
-      "unauthenticated",
-      request.headers.authorization === undefined
-        ? "a bearer token is required"
-        : "this is not the control token of this process",
-    )
-  })
+function loginsOf(callers: ControlCallers | undefined): LoginOffer[] {
+  return (callers?.issuers ?? []).flatMap(({ name, discovery, plan: { login } }) =>
+    login === undefined || discovery === undefined
+      ? []
+      : [{ issuer: name, discovery, client: login.client, scope: login.scope ?? null }],
+  )
 }
 
 /** Answers for failures. Only foreseen ones say more than that something failed. */

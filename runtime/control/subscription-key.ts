@@ -8,10 +8,12 @@ export interface SubscriptionKey {
   readonly prefix: string
 }
 
-const mark = "sp_"
+const subscriptionMark = "sp_"
+/** Begins tokens for the control API. */
+const operatorMark = "spt_"
 const bodyLength = 43
 const checkLength = 6
-const shownLength = mark.length + 8
+const shownCharacters = 8
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 /**
@@ -19,13 +21,24 @@ const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
  * keys. Letters, digits and `_` only, so that a double click selects the whole key.
  */
 export function newSubscriptionKey(): SubscriptionKey {
+  return newKey(subscriptionMark)
+}
+
+/** Generates a token for the control API; its form is that of a subscription key, with `spt_`. */
+export function newOperatorToken(): SubscriptionKey {
+  return newKey(operatorMark)
+}
+
+function newKey(mark: string): SubscriptionKey {
   const body = `${mark}${base62(BigInt(`0x${randomBytes(32).toString("hex")}`), bodyLength)}`
-  return describeKey(body + checkOf(body))
+  const key = body + checkOf(body)
+  return { key, digest: keyDigest(key), prefix: key.slice(0, mark.length + shownCharacters) }
 }
 
 /** A key from another system. Its prefix is shorter, because the key may be shorter. */
 export function describeKey(key: string): SubscriptionKey {
-  return { key, digest: keyDigest(key), prefix: key.slice(0, looksIssued(key) ? shownLength : 4) }
+  const shown = looksIssued(key) ? subscriptionMark.length + shownCharacters : 4
+  return { key, digest: keyDigest(key), prefix: key.slice(0, shown) }
 }
 
 /** SHA-256 of a key in hex, as keys are stored. */
@@ -35,6 +48,15 @@ export function keyDigest(key: string): string {
 
 /** Whether a text has the form of `newSubscriptionKey`, with valid check characters. */
 export function looksIssued(key: string): boolean {
+  return hasForm(key, subscriptionMark)
+}
+
+/** Whether a text has the form of `newOperatorToken`, with valid check characters. */
+export function looksLikeOperatorToken(key: string): boolean {
+  return hasForm(key, operatorMark)
+}
+
+function hasForm(key: string, mark: string): boolean {
   if (key.length !== mark.length + bodyLength + checkLength || !key.startsWith(mark)) return false
   const body = key.slice(0, -checkLength)
   return key.endsWith(checkOf(body))

@@ -196,6 +196,7 @@ class Integrity {
     for (const [key, issuer] of Object.entries(this.#plan.issuers)) this.#issuer(issuer, `issuers.${key}`)
     this.#credentials()
     if (authz !== null) this.#authz(authz)
+    this.#operators()
     // Stores identify models by this digest. With a wrong one, a store would take a new model for one it already has.
     for (const [key, { model }] of Object.entries(models)) {
       const actual = digestOf(model)
@@ -290,6 +291,16 @@ class Integrity {
         this.#has(secrets, each, path, "secret")
       if (store === "redis" && gateway?.shared === undefined)
         this.#add(`${path}.store`, "sessions in Redis need `gateway.shared`")
+    }
+  }
+
+  /** The issuers of operators. */
+  #operators(): void {
+    for (const key of Object.keys(this.#plan.control?.issuers ?? {})) {
+      this.#has(this.#plan.issuers, key, `control.issuers.${key}`, "issuer")
+      // As for the engine: tokens of other services would be accepted.
+      if (this.#plan.issuers[key]?.audiences === null)
+        this.#add(`control.issuers.${key}`, "the control API accepts no tokens without an audience")
     }
   }
 

@@ -1,14 +1,34 @@
-import { ListenerAccess, type ListenerAccessSettings } from "./listener-access.ts"
+import type { ControlCallers } from "../control/operators.ts"
+import type { References } from "../gateway/generation/references.ts"
+import type { PlanBody } from "../plan/plan.ts"
+import { ListenerAccess, type ListenerAccessSettings, type Verifiers } from "./listener-access.ts"
 
-/** The certificates of the control listeners across plans. */
-export class ControlAccess extends ListenerAccess<undefined> {
+/** The certificates of the control listeners, and the issuers of operators, across plans. */
+export class ControlAccess extends ListenerAccess<ControlCallers> {
   constructor(settings: ListenerAccessSettings) {
     super(settings, {
       name: "control",
-      issuers: () => [],
+      issuers: ({ control }) => Object.keys(control?.issuers ?? {}),
       isTraced: () => false,
       keys: () => [],
-      callers: () => undefined,
+      callers: callersOf,
     })
+  }
+}
+
+function callersOf(
+  { control, issuers }: PlanBody,
+  references: References,
+  verifiers: Verifiers,
+): ControlCallers {
+  return {
+    acceptsSharedToken: control?.sharedToken !== false,
+    issuers: Object.entries(control?.issuers ?? {}).flatMap(([name, plan]) => {
+      const verifier = verifiers.get(name)?.value
+      const source = issuers[name]?.source
+      if (verifier === undefined || source === undefined) return []
+      const discovery = "discovery" in source ? references.text(source.discovery) : undefined
+      return [{ name, verifier, plan, discovery }]
+    }),
   }
 }

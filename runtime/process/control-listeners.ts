@@ -1,8 +1,11 @@
+import type { AdmissionRefusal } from "../control/admission.ts"
+import type { ControlCallers } from "../control/operators.ts"
 import { PlanRefused, type Prepared, type Servable } from "../control/plan-keeper.ts"
 import type { Control } from "../control/server.ts"
 import type { Transports } from "../gateway/generation/certificates.ts"
 import { LoadError, listenReason } from "../gateway/generation/load-error.ts"
 import type { ShownRevocationList } from "../http/server/client-trust.ts"
+import { EventCounts } from "../http/server/event-counts.ts"
 import { certificatesOf, type Listener, leftGraceMs, revocationListsOf } from "../http/server/listener.ts"
 import type { ShownCertificate } from "../http/server/server-certificates.ts"
 import { HandshakeFailures } from "../http/server/tls.ts"
@@ -19,6 +22,7 @@ export class ControlListeners {
   readonly #access: ControlAccess
   readonly #onError: (error: unknown) => void
   readonly #handshakes = new HandshakeFailures()
+  readonly #refusals = new EventCounts<AdmissionRefusal>()
   #control: Control | undefined
   #open = new Map<string, Listener>()
 
@@ -34,6 +38,21 @@ export class ControlListeners {
   }
 
   readonly countHandshake = this.#handshakes.count
+  readonly countRefusal = this.#refusals.count
+
+  /** Undefined: no plan runs. */
+  get callers(): ControlCallers | undefined {
+    return this.#access.callers
+  }
+
+  /** State of the issuers of operators. */
+  issuers(): ReturnType<ControlAccess["issuers"]> {
+    return this.#access.issuers()
+  }
+
+  get refusals(): EventCounts<AdmissionRefusal>["counts"] {
+    return this.#refusals.counts
+  }
 
   get certificates(): readonly ShownCertificate[] {
     return certificatesOf(this.#listeners())

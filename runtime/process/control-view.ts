@@ -43,7 +43,7 @@ export function viewOf(
       database: databaseOf(database, servers),
       engine: warm.status,
       warnings: [
-        ...awayReasons({ gateway, listeners }),
+        ...awayReasons({ gateway, listeners, operators }),
         ...certificateWarnings({ gateway, listeners, operators, acme }),
       ],
     }),

@@ -4,6 +4,7 @@ import type { PlanKeeper } from "../control/plan-keeper.ts"
 import { type ControlPorts, type HealthPorts, type Readiness, Unavailable } from "../control/ports.ts"
 import { type Control, startControl, startHealth } from "../control/server.ts"
 import type { Address } from "../plan/resources.ts"
+import { findControlToken } from "../store/control-tokens.ts"
 import type { Database } from "../store/database.ts"
 import { countPrunable, prune } from "../store/prune.ts"
 import type { Log } from "../telemetry/log.ts"
@@ -52,7 +53,13 @@ export async function openControl(
     if (!operates) return await startHealth({ listen, hosts, log }, health)
     const { operators } = parts
     const opened = await startControl(
-      { listen, token, hosts, log, onHandshakeFailed: operators?.countHandshake },
+      {
+        ...{ listen, token, hosts, log },
+        onHandshakeFailed: operators?.countHandshake,
+        onRefused: operators?.countRefusal,
+        callers: () => operators?.callers,
+        findToken: (digest) => findControlToken(parts.database, digest),
+      },
       { ...health, ...portsOf(parts) },
     )
     operators?.attach(opened)
@@ -77,6 +84,7 @@ function portsOf(parts: ControlParts): Omit<ControlPorts, keyof HealthPorts> {
     apply: (plan, base, author) => keeper.apply(plan, base, author),
     subscriptions: parts.metering.subscriptionDesk,
     usage: parts.metering.usageDesk,
+    tokens: { database: parts.database },
     pruning: {
       prune: (retention, cursor) => prune(parts.database, retention, cursor),
       countPrunable: (retention) => countPrunable(parts.database, retention),

@@ -38,6 +38,7 @@ export interface StatefulParts {
   readonly keeper: Pick<PlanKeeper, "error" | "kept">
   readonly gateway: Pick<Gateway, "state"> | undefined
   readonly listeners: Pick<EngineListeners, "issuers"> | undefined
+  readonly operators?: Pick<ControlListeners, "issuers"> | undefined
   readonly issued: Pick<IssuedSubscriptions, "error">
   readonly usage: Pick<UsageRecorder, "error" | "lost">
   readonly quotas: Pick<Quotas, "error">
@@ -89,7 +90,11 @@ export function reportOf(
 }
 
 /** Unavailable services: issuers of the gateway and of the engine without keys, decision points, and backends without a healthy target. */
-export function awayReasons({ gateway, listeners }: Pick<StatefulParts, "gateway" | "listeners">): string[] {
+export function awayReasons({
+  gateway,
+  listeners,
+  operators,
+}: Pick<StatefulParts, "gateway" | "listeners" | "operators">): string[] {
   const state = gateway?.state()
   return [
     ...issuersAway(state?.issuers ?? {}, "its APIs return 503"),
@@ -111,6 +116,7 @@ export function awayReasons({ gateway, listeners }: Pick<StatefulParts, "gateway
         : [`backend ${name}: ${failure} (its last ${targets} targets stay in use)`],
     ),
     ...issuersAway(listeners?.issuers() ?? {}, "callers of the engine with its tokens get 503"),
+    ...issuersAway(operators?.issuers() ?? {}, "operators with its tokens get 503"),
   ]
 }
 
@@ -180,7 +186,13 @@ export function addStateMetrics(
   addTrafficMetrics(metrics, parts.gateway)
   addCertificateMetrics(metrics, parts)
   addConnectionMetrics(metrics, parts)
-  const { listeners } = parts
+  const { listeners, operators } = parts
+  metrics.observableCounter(
+    "sallyport_control_refused_total",
+    "Requests to the control API that were refused before they were handled, by reason.",
+    ["reason"],
+    () => [...(operators?.refusals ?? [])].map(([reason, count]) => [[reason], count] as const),
+  )
   if (listeners !== undefined)
     metrics.gauge("sallyport_watchers", "Requests that watch a store.", [], () => [[[], listeners.watchers]])
 }

@@ -376,6 +376,15 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [["primary", "ann"], {}, { key: "primary", name: "ann" }],
     [["both", "ann"], {}, /neither `primary` nor `secondary`/],
   ],
+  whoami: [[[], { json: true }, { format: "json" }]],
+  "control-token create": [
+    [["ci"], { role: "publisher" }, { name: "ci", role: "publisher", lifetimeMs: 90 * 86_400_000 }],
+    [["ci"], { role: "viewer", expires: "12h" }, { lifetimeMs: 43_200_000, format: "text" }],
+    [["ci"], {}, /needs a role/],
+    [["ci"], { role: "owner" }, /unknown value owner/],
+  ],
+  "control-token list": [[[], {}, { format: "text" }]],
+  "control-token revoke": [[["ci"], {}, { name: "ci" }]],
   "subscription delete": [[["ann"], {}, { name: "ann" }]],
   usage: [
     [[], {}, { query: { by: "subscription,user" }, format: "table" }],

@@ -6,6 +6,7 @@ import {
   applyRequest,
   author,
   createSubscriptionRequest,
+  createTokenRequest,
   explainRequestQuestion,
   listQuery,
   pruneRequest,
@@ -48,6 +49,7 @@ test.each([
   ["POST /v1/subscriptions/{name}/rotate", rotateRequest.shape],
   ["GET /v1/usage", usageQuery.shape],
   ["POST /v1/prune", pruneRequest.shape],
+  ["POST /v1/tokens", createTokenRequest.shape],
 ])("the section of `%s` has every field", (route, shape) => {
   const section = page.split(`### \`${route}\`\n`)[1]?.split(/^##/m)[0] ?? ""
   expect(Object.keys(shape).filter((field) => !section.includes(`\`${field}\``))).toEqual([])

@@ -13,6 +13,7 @@ import {
 } from "../../compiler/gateway/language-reference.ts"
 import { slotKinds } from "../../compiler/gateway/schema/slots.ts"
 import { controlProblems } from "../../runtime/control/problem.ts"
+import { engineRule, routeRules } from "../../runtime/control/routes.ts"
 import { problemTable, problemType } from "../../runtime/gateway/exchange/problem.ts"
 import type { SourcePage } from "./pages.ts"
 
@@ -312,6 +313,18 @@ const tables: Readonly<Record<string, (links: Links) => string>> = {
       .map(([keyword, places]) => `- \`${keyword}\`: ${places.join(", ")}`)
       .join("\n")
   },
+  "control roles": () =>
+    markdownTable(
+      ["Route", "Role"],
+      [
+        ...Object.entries(routeRules).map(([route, { needs }]) => [
+          `\`${route.replace(/:(\w+)/g, "{$1}")}\``,
+          needs === "open" ? "none needed" : needs === "any" ? "any" : `\`${needs}\``,
+        ]),
+        ["`/authz/*`: questions and lists", `\`${engineRule("POST", "/authz/stores/s/check").needs}\``],
+        ["`/authz/*`: everything else", `\`${engineRule("POST", "/authz/stores/s/write").needs}\``],
+      ],
+    ),
   "control problems": () =>
     markdownTable(
       ["Type", "Status", "Title"],

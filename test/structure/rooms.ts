@@ -167,6 +167,7 @@ export const rooms: readonly Room[] = [
       "capabilities",
       "connection-url",
       "continuation",
+      "control-tokens",
       "database",
       "declared-stores",
       "fault",
@@ -350,6 +351,7 @@ export const rooms: readonly Room[] = [
       "server/client-trust",
       "server/connection-door",
       "server/connection-errors",
+      "server/event-counts",
       "server/end-whole",
       "server/http2/flood-guard",
       "server/incoming",
@@ -473,7 +475,17 @@ export const rooms: readonly Room[] = [
   },
   {
     path: "runtime/control",
-    doors: ["api", "plan-keeper", "ports", "server", "subscription-desk", "token", "usage-desk"],
+    doors: [
+      "admission",
+      "api",
+      "operators",
+      "plan-keeper",
+      "ports",
+      "server",
+      "subscription-desk",
+      "token",
+      "usage-desk",
+    ],
     may: [
       "runtime/plan",
       "runtime/check",
@@ -484,7 +496,7 @@ export const rooms: readonly Room[] = [
       "runtime/http",
       "runtime/usage",
     ],
-    packages: ["fastify", "zod", "@fastify/http-proxy"],
+    packages: ["fastify", "zod", "@fastify/http-proxy", "lru-cache"],
     builtins: "any",
   },
   {

@@ -18,6 +18,7 @@ export type BlockName =
   | "authz authzen"
   | "control"
   | "control listen"
+  | "control jwt"
   | "store"
   | "certificate"
   | "certificate acme"

@@ -23,7 +23,7 @@ import { authSubscriptionRows } from "../steps/validate-key.ts"
 import { validateStatusRows } from "../steps/validate-status.ts"
 import { xmlToJsonRows } from "../steps/xml-to-json.ts"
 import type { BlockName } from "./block-name.ts"
-import { controlListenRows, controlRows } from "./control.ts"
+import { controlJwtRows, controlListenRows, controlRows } from "./control.ts"
 import {
   acmeRows,
   backendCredentialRows,
@@ -102,6 +102,7 @@ export const blocks: { readonly [Name in BlockName]: BlockRow } = {
   "authz cors": { title: "`cors`", rows: engineCorsRows },
   "authz authzen": { title: "`authzen`", rows: authzenRows },
   control: { title: "`control`", rows: controlRows },
+  "control jwt": { title: "`auth jwt` of the control API", rows: controlJwtRows },
   "control listen": { title: "`listen` of the control API", rows: controlListenRows },
   store: { title: "`store`", rows: storeRows },
   introspection: { title: "`introspection`", rows: introspectionRows },

@@ -1,4 +1,5 @@
-import { many, type StatementRow, slot } from "./row.ts"
+import { controlRoles } from "../../../runtime/plan/control.ts"
+import { many, optional, type StatementRow, slot, word } from "./row.ts"
 import { listen, listenTls, proxyProtocol } from "./top.ts"
 
 export const controlRows: readonly StatementRow[] = [
@@ -10,7 +11,72 @@ export const controlRows: readonly StatementRow[] = [
     docs: "Addresses of the control API, in addition to that of `SALLYPORT_CONTROL_LISTEN`. If it is the same address, that listener uses this block while the plan runs. Without a block, operators use plain HTTP.",
     example: "listen 127.0.0.1:8443",
   },
+  {
+    keyword: "auth",
+    several: 20,
+    forms: [
+      {
+        args: [word("jwt"), slot("issuer", "reference", { to: ["issuer"] })],
+        block: "control jwt",
+        blockRequired: true,
+      },
+    ],
+    byDefault: "operators have the shared token, or tokens made by `sallyport control-token create`",
+    docs: "Operators are people with tokens of this issuer, and their claims give them roles. The issuer must have an `audience`.",
+    example: 'auth jwt staff { role admin claim "groups" "platform" }',
+  },
+  {
+    keyword: "shared-token",
+    forms: [{ args: [slot("choice", "choice", { choices: ["on", "off"] })] }],
+    byDefault: "on",
+    docs: "Whether the token of `SALLYPORT_CONTROL_TOKEN` is accepted while the plan runs, with the role `admin`. Nobody can see who used it.",
+    example: "shared-token off",
+  },
 ]
 
 /** In the block of a `listen` of the control API. */
 export const controlListenRows: readonly StatementRow[] = [listenTls, proxyProtocol]
+
+/** In the block of `auth jwt` of the control API. */
+export const controlJwtRows: readonly StatementRow[] = [
+  {
+    keyword: "role",
+    several: 100,
+    required: true,
+    forms: [
+      {
+        args: [
+          slot("role", "choice", { choices: [...controlRoles] }),
+          optional(
+            word("claim"),
+            slot("claim", "constant", { max: 256 }),
+            many(slot("value", "constant", { max: 1024 }), 100),
+          ),
+        ],
+      },
+    ],
+    docs: "The role of tokens whose claim is, or contains, one of these values; without `claim`, of every token. `viewer` reads, `operator` also changes subscriptions and tuples, `publisher` also applies plans, `admin` may do everything. The highest role counts. A path with dots leads into objects: `realm_access.roles`.",
+    example: 'role publisher claim "groups" "developers" "qa"',
+  },
+  {
+    keyword: "name",
+    forms: [{ args: [slot("claim", "constant", { max: 256 })] }],
+    byDefault: "`sub`",
+    docs: "The claim with the name of a person, for the history. A token without it is refused.",
+    example: 'name "preferred_username"',
+  },
+  {
+    keyword: "login",
+    forms: [
+      {
+        args: [
+          slot("client", "constant", { max: 256 }),
+          optional(word("scope"), slot("scope", "constant", { max: 1024 })),
+        ],
+      },
+    ],
+    byDefault: "`sallyport login` does not know this issuer",
+    docs: "The public client with which `sallyport login` asks for a token (device code, RFC 8628), and the scope that it asks for. Everybody who reaches the control API can read it.",
+    example: 'login "sallyport-cli" scope "openid groups"',
+  },
+]

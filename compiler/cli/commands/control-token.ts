@@ -1,0 +1,123 @@
+import type { CreatedToken, MachineToken, WhoamiAnswer } from "../../../runtime/control/api.ts"
+import { CliError, type CommandLine, command, exitCode } from "../command.ts"
+import { formatOptions, readDuration, readFormat, textOf } from "../options.ts"
+import { connect, expectOk } from "../remote.ts"
+import { table } from "../views/table.ts"
+
+type Format = "text" | "json"
+
+const roles = ["viewer", "operator", "publisher", "admin"] as const satisfies readonly MachineToken["role"][]
+
+interface ControlTokenCreateArgs {
+  readonly name: string
+  readonly role: MachineToken["role"]
+  /** Milliseconds. */
+  readonly lifetimeMs: number
+  readonly format: Format
+}
+
+interface ControlTokenArgs {
+  readonly format: Format
+}
+
+const createLine: CommandLine<ControlTokenCreateArgs> = {
+  operands: [["<name>", "name of the token, for lists and the history"]],
+  options: [
+    ["--role <role>", "viewer, operator, publisher or admin"],
+    ["--expires <age>", "how long it is valid, e.g. 12h, 90d (default: 90d)"],
+    ...formatOptions,
+  ],
+  examples: [
+    ["sallyport control-token create ci --role publisher", "make a token for CI, and print it once"],
+  ],
+  parse([name = ""], options) {
+    const given = textOf(options, "role")
+    const role = roles.find((each) => each === given)
+    if (role === undefined)
+      throw new CliError(
+        given === undefined ? "a control token needs a role" : `--role has the unknown value ${given}`,
+        `Use one of ${roles.join(", ")}.`,
+      )
+    return {
+      ...{ name, role },
+      lifetimeMs: readDuration(textOf(options, "expires") ?? "90d", "--expires"),
+      format: readFormat(options, ["text", "json"]),
+    }
+  },
+}
+
+/** The token is printed once: only its digest is stored. */
+export const controlTokenCreate = command(createLine, async ({ name, role, lifetimeMs, format }, io) => {
+  const remote = await connect(io)
+  const expiresAt = new Date(Date.now() + lifetimeMs).toISOString()
+  const answer = await remote.request("POST", "/v1/tokens", { name, role, expiresAt })
+  const made = expectOk<CreatedToken>(answer)
+  if (format === "json") io.out(`${JSON.stringify(made, null, 2)}\n`)
+  else {
+    io.out(`${made.secret}\n`)
+    io.err(
+      `Save the token now: it is stored as a digest and cannot be shown again. It ends on ${made.token.expiresAt}.\n`,
+    )
+  }
+  return exitCode.ok
+})
+
+const listLine: CommandLine<ControlTokenArgs> = {
+  options: formatOptions,
+  examples: [["sallyport control-token list", "see the tokens, their roles and their last use"]],
+  parse: (_, options) => ({ format: readFormat(options, ["text", "json"]) }),
+}
+
+export const controlTokenList = command(listLine, async ({ format }, io) => {
+  const remote = await connect(io)
+  const answer = expectOk<{ tokens: MachineToken[] }>(await remote.request("GET", "/v1/tokens"))
+  if (format === "json") io.out(`${JSON.stringify(answer, null, 2)}\n`)
+  else
+    io.out(
+      table(
+        ["name", "role", "token", "made by", "expires", "last use"],
+        answer.tokens.map((each) => [
+          ...[each.name, each.role, `${each.prefix}…`, each.createdBy, each.expiresAt],
+          each.lastUsedAt ?? "never",
+        ]),
+      ),
+    )
+  return exitCode.ok
+})
+
+const revokeLine: CommandLine<{ readonly name: string }> = {
+  operands: [["<name>", "name of the token"]],
+  examples: [["sallyport control-token revoke ci", "refuse a token from now on"]],
+  parse: ([name = ""]) => ({ name }),
+}
+
+export const controlTokenRevoke = command(revokeLine, async ({ name }, io) => {
+  const remote = await connect(io)
+  expectOk(await remote.request("DELETE", `/v1/tokens/${encodeURIComponent(name)}`))
+  io.out(`Revoked \`${name}\`.\n`)
+  return exitCode.ok
+})
+
+const whoamiLine: CommandLine<ControlTokenArgs> = {
+  options: formatOptions,
+  examples: [["sallyport whoami", "see your name and role at the control API"]],
+  parse: (_, options) => ({ format: readFormat(options, ["text", "json"]) }),
+}
+
+export const whoami = command(whoamiLine, async ({ format }, io) => {
+  const remote = await connect(io)
+  const answer = expectOk<WhoamiAnswer>(await remote.request("GET", "/v1/whoami"))
+  io.out(format === "json" ? `${JSON.stringify(answer, null, 2)}\n` : whoamiText(answer, remote.url))
+  return exitCode.ok
+})
+
+function whoamiText({ kind, name, role, issuer, expiresAt }: WhoamiAnswer, url: string): string {
+  const who =
+    kind === "shared"
+      ? "the shared control token"
+      : kind === "token"
+        ? `the control token \`${name}\``
+        : `\`${name}\` of the issuer \`${issuer}\``
+  const until = expiresAt === null ? "" : `, until ${expiresAt}`
+  return `${who} at ${url}: role \`${role}\`${until}\n`
+}

@@ -1,0 +1,105 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify"
+import { includesRole } from "../plan/control.ts"
+import { controlMark } from "./api.ts"
+import { Attempts } from "./attempts.ts"
+import { type OperatorAccess, operatorOf, setOperator } from "./operators.ts"
+import { sendProblem } from "./problem.ts"
+import { ruleOf } from "./routes.ts"
+
+/** Why a request was refused before its handler. */
+export type AdmissionRefusal =
+  | "unauthenticated"
+  | "forbidden"
+  | "issuer-unavailable"
+  | "too-many-attempts"
+  | "cross-origin"
+
+/** What decides about requests. */
+export interface AdmissionSettings {
+  readonly access: OperatorAccess
+  readonly onRefused?: ((refusal: AdmissionRefusal) => void) | undefined
+  /** Replaced in tests. */
+  readonly attempts?: Attempts | undefined
+}
+
+/**
+ * Checks who calls and whether the role is sufficient, before anything else. `controlMark` lets commands tell this API from another service at the
+ * address. A route without a rule cannot be registered.
+ */
+export function addAdmission(app: FastifyInstance, settings: AdmissionSettings): void {
+  const { access, onRefused, attempts = new Attempts() } = settings
+  app.addHook("onRoute", ({ method, url }) => {
+    for (const each of [method].flat())
+      if (ruleOf(each, url, url) === undefined) throw new Error(`no rule for ${each} ${url}`)
+  })
+  app.addHook("onRequest", async (request, reply) => {
+    reply.header(controlMark, "1")
+    const { url = "" } = request.routeOptions
+    const rule = ruleOf(request.method, url, request.url.split("?")[0] ?? "")
+    if (rule?.needs === "open") return undefined
+    const refuse = (refusal: AdmissionRefusal, detail: string): FastifyReply => {
+      onRefused?.(refusal)
+      return sendProblem(reply, refusal, detail)
+    }
+    if (isOfAnotherOrigin(request))
+      return refuse(
+        "cross-origin",
+        "a web page of another origin sent this request; the control API accepts none",
+      )
+    const wait = attempts.waitSeconds(request.ip)
+    if (wait > 0) {
+      reply.header("retry-after", String(wait))
+      return refuse("too-many-attempts", `too many failed attempts; try again in ${wait} s`)
+    }
+    const found = await access.identify(request.headers.authorization)
+    if ("denied" in found) {
+      if (found.denied === "unauthenticated") {
+        // A request without a credential guesses nothing.
+        if (request.headers.authorization !== undefined) attempts.failed(request.ip)
+        reply.header("www-authenticate", 'Bearer realm="sallyport control"')
+      }
+      return refuse(found.denied, found.detail)
+    }
+    attempts.succeeded(request.ip)
+    // Only operators learn that a route does not exist.
+    const needs = rule?.needs ?? "any"
+    if (needs !== "any" && !includesRole(found.role, needs))
+      return refuse(
+        "forbidden",
+        `this needs the role \`${needs}\`, and \`${found.name}\` has \`${found.role}\``,
+      )
+    setOperator(request.raw, found)
+    if (request.headers.expect !== undefined) reply.raw.writeContinue()
+    return undefined
+  })
+}
+
+/** Browsers send `Origin` with every request of a page that could change something, and `Sec-Fetch-Site` with all. */
+function isOfAnotherOrigin({ headers }: FastifyRequest): boolean {
+  const { origin, host = "" } = headers
+  if (headers["sec-fetch-site"] === "cross-site") return true
+  if (origin === undefined) return false
+  try {
+    return new URL(origin).host !== host
+  } catch {
+    return true
+  }
+}
+
+/** `GET /v1/whoami`: the caller. `GET /v1/login`: where people log in, for `sallyport login`. */
+export function addIdentityRoutes(app: FastifyInstance, logins: () => readonly LoginOffer[]): void {
+  app.get("/v1/whoami", async (request) => {
+    const { kind, name, role, issuer = null, expiresAt } = operatorOf(request.raw)
+    const end = expiresAt === undefined ? null : new Date(expiresAt * 1000).toISOString()
+    return { kind, name, role, issuer, expiresAt: end }
+  })
+  app.get("/v1/login", async () => ({ logins: logins() }))
+}
+
+/** An issuer at which `sallyport login` gets tokens, with the public client for it. */
+export interface LoginOffer {
+  readonly issuer: string
+  readonly discovery: string
+  readonly client: string
+  readonly scope: string | null
+}

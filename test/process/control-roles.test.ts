@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, expect, it } from "vitest"
+import { routeRules } from "../../runtime/control/routes.ts"
+import { type IdentityProvider, startIdentityProvider } from "../../runtime/dev/identity-provider.ts"
+import { controlRoles, includesRole } from "../../runtime/plan/control.ts"
+import type { Runtime } from "../../runtime/process/settings.ts"
+import { run } from "../cli/run.ts"
+import { createMigratedDatabase, describePostgres } from "../postgres.ts"
+import { author, control, freePorts, type Ports, planOf, start, token } from "./project.ts"
+
+/** What a request needs, and one that has no effect even where it is allowed. */
+const engineRoutes = [
+  ["GET", "/authz/stores", "viewer"],
+  ["POST", "/authz/stores/none/check", "viewer"],
+  ["POST", "/authz/stores/none/write", "operator"],
+  ["POST", "/authz/stores/none/authorization-models", "operator"],
+  ["DELETE", "/authz/stores/none", "operator"],
+  ["PUT", "/authz/stores/none/assertions/a", "operator"],
+] as const
+
+describePostgres("operators and their roles", () => {
+  let provider: IdentityProvider
+  let ports: Ports
+  let runtime: Runtime
+  let drop: () => Promise<void>
+
+  const declared = (more = "") => `
+issuer staff { discovery "${provider.issuer}/.well-known/openid-configuration"; audience orders-api }
+control {
+  auth jwt staff {
+    role admin claim "groups" "platform"
+    role publisher claim "realm.roles" "developer"
+    role operator claim "scope" "operate"
+    role viewer claim "sub" "vera"
+    name "preferred_username"
+  }
+  ${more}
+}`
+  const claims = {
+    admin: { groups: ["all", "platform"] },
+    publisher: { realm: { roles: ["developer"] } },
+    operator: { scope: "openid operate" },
+    viewer: { sub: "vera" },
+  } as const
+  const bearer = async (role: keyof typeof claims, more: Record<string, unknown> = {}) =>
+    `Bearer ${await provider.token("someone", { preferred_username: `${role}-ann`, scope: "openid", ...claims[role], ...more })}`
+
+  beforeAll(async () => {
+    provider = await startIdentityProvider({ host: "127.0.0.1", port: 0 })
+    const database = await createMigratedDatabase()
+    drop = database.drop
+    ports = await freePorts()
+    runtime = await start(database.url, ports)
+    await runtime.apply(planOf(ports, "hello", declared()), author)
+  })
+  afterAll(async () => {
+    await runtime.close()
+    await drop()
+    await provider.close()
+  })
+
+  it("admits each role to exactly the routes of the table", async () => {
+    const rows = [
+      ...Object.entries(routeRules).map(
+        ([key, { needs }]) => [...key.split(" "), needs] as [string, string, string],
+      ),
+      ...engineRoutes,
+    ]
+    const tokens = new Map(
+      await Promise.all(controlRoles.map(async (role) => [role, await bearer(role)] as const)),
+    )
+    for (const [method, route, needs] of rows) {
+      const path = route.replace(/:\w+/g, "none")
+      const body = ["GET", "DELETE"].includes(method) ? undefined : "[]"
+      const statusOf = async (credential: string) =>
+        (await control(ports, method, path, body, credential)).status
+      for (const role of controlRoles) {
+        const status = await statusOf(tokens.get(role) ?? "")
+        const isAllowed = needs === "open" || needs === "any" || includesRole(role, needs as typeof role)
+        if (isAllowed) expect([401, 403, 429], `${role} ${method} ${path}`).not.toContain(status)
+        else expect(status, `${role} ${method} ${path}`).toBe(403)
+      }
+      const anonymous = await fetch(`http://127.0.0.1:${ports.control}${path}`, { method })
+      expect(anonymous.status === 401, `anonymous ${method} ${path}`).toBe(needs !== "open")
+    }
+  })
+
+  it("says who calls, and refuses tokens without a name, a role or its audience", async () => {
+    const who = await control(ports, "GET", "/v1/whoami", undefined, await bearer("publisher"))
+    expect(who.body).toMatchObject({
+      kind: "person",
+      name: "publisher-ann",
+      role: "publisher",
+      issuer: "staff",
+    })
+    const asked = async (more: Record<string, unknown>) =>
+      control(ports, "GET", "/v1/status", undefined, await bearer("admin", more))
+    expect(await asked({ aud: "other" })).toMatchObject({ status: 401 })
+    expect((await asked({ preferred_username: "" })).body["detail"]).toContain(
+      "no claim `preferred_username`",
+    )
+    const none = await asked({ groups: ["all"] })
+    expect(none).toMatchObject({
+      status: 403,
+      body: { detail: "the token of `admin-ann` has no role for the control API" },
+    })
+  })
+
+  it("lets publishers apply plans under their names, but only admins change who operates", async () => {
+    const [{ serial, stamp }] = (await control(ports, "GET", "/v1/plans?limit=1")).body["plans"] as [
+      { serial: number; stamp: string },
+    ]
+    const put = async (text: string, role: "publisher" | "admin", base: number, baseStamp?: string) => {
+      const plan = planOf(ports, "hello", text)
+      return control(
+        ports,
+        "PUT",
+        "/v1/plan",
+        { plan, base, baseStamp, author: { ...author, who: "somebody else" } },
+        await bearer(role),
+      )
+    }
+    const plain = await put(`${declared()}\nvalue unused = "x"`, "publisher", serial, stamp)
+    expect(plain.status).toBe(200)
+    const other = await put(declared("shared-token off"), "publisher", serial, stamp)
+    expect(other.status).toBe(403)
+    const admins = await put(declared("shared-token off"), "admin", serial, stamp)
+    expect(admins).toMatchObject({ status: 200, body: { record: { who: "admin-ann" } } })
+    const refused = await control(ports, "GET", "/v1/status")
+    expect(refused).toMatchObject({
+      status: 401,
+      body: { detail: expect.stringContaining("`shared-token off`") },
+    })
+    await runtime.apply(planOf(ports, "hello", declared()), author)
+    expect((await control(ports, "GET", "/v1/status")).status).toBe(200)
+  })
+
+  it("makes tokens for machines, shows them once, and refuses them when they are revoked", async () => {
+    const env = { SALLYPORT_CONTROL_URL: `http://127.0.0.1:${ports.control}`, SALLYPORT_CONTROL_TOKEN: token }
+    const sallyport = (...words: string[]) => run({ cwd: "/", env }, ...words)
+    const made = await sallyport("control-token", "create", "ci", "--role", "operator", "--expires", "1h")
+    const secret = made.out.trim()
+    expect(secret).toMatch(/^spt_\w{49}$/)
+    const asCi = (method: string, path: string, body?: unknown) =>
+      control(ports, method, path, body, `Bearer ${secret}`)
+    expect((await asCi("GET", "/v1/whoami")).body).toMatchObject({
+      kind: "token",
+      name: "ci",
+      role: "operator",
+    })
+    expect((await asCi("POST", "/v1/tokens", {})).status).toBe(403)
+    const listed = await sallyport("control-token", "list")
+    expect(listed.out).toMatch(/^ci\s+operator\s+spt_\w{8}…\s+control token\s+\S+\s+\d{4}-/m)
+    expect(listed.out).not.toContain(secret)
+    expect((await sallyport("control-token", "create", "ci", "--role", "viewer")).err).toContain(
+      "already a token `ci`",
+    )
+    expect((await sallyport("control-token", "revoke", "ci")).code).toBe(0)
+    expect((await asCi("GET", "/v1/whoami")).status).toBe(401)
+    const past = { name: "old", role: "viewer", expiresAt: "2020-01-01T00:00:00Z" }
+    expect((await control(ports, "POST", "/v1/tokens", past)).status).toBe(422)
+    expect((await sallyport("whoami")).out).toContain("the shared control token")
+  })
+
+  it("refuses pages of other origins, and slows guesses but not those who know a credential", async () => {
+    const ask = (headers: Record<string, string>) =>
+      fetch(`http://127.0.0.1:${ports.control}/v1/status`, { headers })
+    const known = { authorization: `Bearer ${token}` }
+    expect((await ask({ ...known, origin: "https://evil.example" })).status).toBe(403)
+    expect((await ask({ ...known, "sec-fetch-site": "cross-site" })).status).toBe(403)
+    expect((await ask({ ...known, origin: `http://127.0.0.1:${ports.control}` })).status).toBe(200)
+    const statuses: number[] = []
+    for (let at = 0; at < 12; at += 1)
+      statuses.push((await ask({ authorization: "Bearer wrong-wrong-wrong" })).status)
+    expect(statuses).toContain(401)
+    expect(statuses.at(-1)).toBe(429)
+    const slowed = await ask(known)
+    expect([slowed.status, Number(slowed.headers.get("retry-after"))]).toEqual([429, expect.any(Number)])
+    const metrics = await (await fetch(`http://127.0.0.1:${ports.control}/metrics`)).text()
+    expect(metrics).toMatch(/sallyport_control_refused_total\{reason="too-many-attempts"\} \d/)
+  })
+})
