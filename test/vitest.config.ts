@@ -10,7 +10,7 @@ import { Tally } from "./support/tally.ts"
 const more = [
   "test/check/{differential,list-differential,permuted,concurrent,list-concurrent,conformance,list-conformance}.test.ts",
   "test/check/{explain-bounds,explain-random,explain-nearest,fixpoint,history}.test.ts",
-  "test/authz/{bulk-write,cases,consistency-tokens,faults,fuzz,limits,sdk,targets,watch}.test.ts",
+  "test/authz/{bulk-write,cases,consistency-tokens,faults,fuzz,grpc-codec,grpc-contract,limits,sdk,targets,watch}.test.ts",
   "test/authzen/random.test.ts",
   "test/azure/{convert/{same-steps,same-values},csharp/bounds}.test.ts",
   "test/deploy/prometheus.test.ts",

@@ -1,6 +1,7 @@
 import {
   type Address,
   addressText,
+  type EngineListenerPlan,
   type ListenerPlan,
   type ListenerTlsPlan,
 } from "../../runtime/plan/resources.ts"
@@ -9,6 +10,8 @@ import { listChanges, same } from "../analysis/same.ts"
 import { durationWords, listWords } from "../analysis/words.ts"
 import { clientCertificateFindings, clientCertificateWords } from "./client-certificate-changes.ts"
 import { changeOf, type UnplacedChange } from "./unplaced-change.ts"
+
+type AnyListener = ListenerPlan & Pick<EngineListenerPlan, "grpc">
 
 /** Whose listeners are compared, and who reaches a new address. */
 interface Side {
@@ -20,12 +23,12 @@ interface Side {
 /** Addresses, and how clients reach them. A removed address breaks its clients unless another listener covers it. */
 export function listenerChanges(
   { scope, path, reach }: Side,
-  before: readonly ListenerPlan[],
-  after: readonly ListenerPlan[],
+  before: readonly AnyListener[],
+  after: readonly AnyListener[],
 ): UnplacedChange[] {
   const about = (address: Address) =>
     ({ subject: { kind: "listener", name: addressText(address) }, scope, path }) as const
-  const at = (list: readonly ListenerPlan[], address: Address) =>
+  const at = (list: readonly AnyListener[], address: Address) =>
     list.find((each) => addressText(each) === addressText(address))
   const removed = before.filter((each) => at(after, each) === undefined)
   const added = after.filter((each) => at(before, each) === undefined)
@@ -52,7 +55,7 @@ export function listenerChanges(
   ]
   if (found.length > 0 || same(before, after)) return found
   // The same addresses, but not the same text: a digest changed, so the difference must be said.
-  const words = (list: readonly ListenerPlan[]) => list.map(listenerWords).join("; ")
+  const words = (list: readonly AnyListener[]) => list.map(listenerWords).join("; ")
   const [first] = after
   return first === undefined
     ? []
@@ -65,11 +68,12 @@ export function listenerChanges(
 }
 
 /** A listener as it is written in gateway.conf. */
-export function listenerWords({ tls, redirect, proxies, http2, ...address }: ListenerPlan): string {
+export function listenerWords({ tls, redirect, proxies, http2, grpc, ...address }: AnyListener): string {
   const inside = [
     ...(proxies === undefined ? [] : [`proxy-protocol ${proxies.join(" ")}`]),
     ...(tls === undefined ? [] : [`tls { ${tlsWords(tls)} }`]),
     ...(http2 === undefined ? [] : [`http2 ${http2 ? "on" : "off"}`]),
+    ...(grpc === true ? ["grpc"] : []),
     ...(redirect === undefined ? [] : [`redirect https ${redirect.port}`]),
   ]
   return `listen ${addressText(address)}${inside.length === 0 ? "" : ` { ${inside.join("; ")} }`}`
@@ -97,11 +101,11 @@ function hstsWords({ maxAgeSeconds, subdomains, preload }: NonNullable<ListenerT
 }
 
 /** What another way to reach the same address means for clients. */
-function transportFindings(before: ListenerPlan, after: ListenerPlan): Finding[] {
+function transportFindings(before: AnyListener, after: AnyListener): Finding[] {
   return [
     ...proxyFindings(before.proxies ?? [], after.proxies ?? []),
     ...tlsFindings(before.tls, after.tls),
-    ...http2Findings(before, after),
+    ...(before.grpc === after.grpc ? http2Findings(before, after) : [grpcFinding(after.grpc)]),
     ...redirectFindings(before.redirect, after.redirect),
   ]
 }
@@ -124,7 +128,7 @@ function proxyFindings(before: readonly string[], after: readonly string[]): Fin
 }
 
 /** Clients that negotiate use HTTP/1.1 instead; gRPC needs HTTP/2, and so do clients that do not negotiate. */
-function http2Findings(before: ListenerPlan, after: ListenerPlan): Finding[] {
+function http2Findings(before: AnyListener, after: AnyListener): Finding[] {
   // Other clients than before can connect, which says enough.
   if ((before.tls === undefined) !== (after.tls === undefined)) return []
   const [old, next] = [before, after].map(({ http2, tls }) => http2 ?? tls !== undefined)
@@ -134,6 +138,14 @@ function http2Findings(before: ListenerPlan, after: ListenerPlan): Finding[] {
       ? neutral("clients may use HTTP/2, too")
       : breaking("clients can no longer use HTTP/2 at this address: gRPC needs it"),
   ]
+}
+
+function grpcFinding(grpc: AnyListener["grpc"]): Finding {
+  return breaking(
+    grpc === true
+      ? "clients of the HTTP API can no longer use this address: it serves gRPC"
+      : "clients of gRPC can no longer use this address: it serves the HTTP API",
+  )
 }
 
 function tlsFindings(before: ListenerPlan["tls"], after: ListenerPlan["tls"]): Finding[] {

@@ -20,16 +20,36 @@ export function admit(
   store: string,
   authorization: string | undefined,
 ): Promise<Caller | undefined> | Caller | undefined {
-  const access = right === "open" ? undefined : api.access()
-  if (access === undefined) return undefined
-  const caller = access.identify(authorization)
-  if (caller instanceof Promise) return caller.then((known) => admitted(api, known, right, store))
-  return admitted(api, caller, right, store)
+  const caller = identify(api, right, authorization)
+  if (caller instanceof Promise) return caller.then((known) => authorize(api, known, right, store))
+  return authorize(api, caller, right, store)
 }
 
-function admitted(api: AuthzApi, caller: Caller, right: Right, store: string): Promise<Caller> | Caller {
-  const judged = judge(api, caller, right, store)
-  return judged === undefined ? caller : judged.then(() => caller)
+/**
+ * The first half of `admit`: the caller; undefined where nobody has to authenticate.
+ * @throws ApiError 401, 503
+ */
+export function identify(
+  api: AuthzApi,
+  right: Right,
+  authorization: string | undefined,
+): Promise<Caller | undefined> | Caller | undefined {
+  const access = right === "open" ? undefined : api.access()
+  return access?.identify(authorization)
+}
+
+/**
+ * The second half of `admit`, for a caller that is already known.
+ * @throws ApiError 403 · SourceUnavailable
+ */
+export function authorize(
+  api: AuthzApi,
+  caller: Caller | undefined,
+  right: Right,
+  store: string,
+): Promise<Caller> | Caller | undefined {
+  const judged = caller === undefined ? undefined : judge(api, caller, right, store)
+  return judged === undefined ? caller : judged.then(() => caller as Caller)
 }
 
 function judge(

@@ -9,8 +9,9 @@ import { circumstancesOf, questionKeyOf, termsOf } from "./question-fields.ts"
 import type { ApiRequest } from "./route.ts"
 import { revisionHeaders, withModel } from "./with-model.ts"
 
-const allowedJson = '{"allowed":true,"resolution":""}'
-const deniedJson = '{"allowed":false,"resolution":""}'
+/** The responses without additional fields. */
+export const allowedJson = '{"allowed":true,"resolution":""}'
+export const deniedJson = '{"allowed":false,"resolution":""}'
 
 interface ParsedCheck {
   readonly request: CheckRequest

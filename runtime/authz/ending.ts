@@ -38,16 +38,22 @@ export function fail(
 }
 
 /** The model that answered is in the fields of the response. */
-function modelOf({ headers }: ApiResponse): string | undefined {
+export function modelOf({ headers }: ApiResponse): string | undefined {
   const at = headers?.indexOf("Openfga-Authorization-Model-Id") ?? -1
   return at === -1 ? undefined : headers?.[at + 1]
 }
 
-function report({ observer }: AuthzApi, asked: ApiRequest, outcome: EngineOutcome, status: number): void {
+/** Reports a request that has got its response. `status`: that of HTTP, also for a call of gRPC, where it is the one that the API has over HTTP. */
+export function report(
+  { observer }: AuthzApi,
+  asked: ApiRequest,
+  outcome: EngineOutcome,
+  status: number,
+): void {
   const { route, store, work, question, startedMs } = asked
   endTrace(asked, outcome, status)
   observer?.ended({
-    method: route?.name ?? "none",
+    method: asked.name,
     store,
     outcome,
     durationMs: route?.waits === true ? undefined : performance.now() - startedMs,

@@ -26,9 +26,9 @@ export function endTrace(asked: ApiRequest, outcome: EngineOutcome, status: numb
   const failed = status >= 500
   if (!tracer.keeps(trace, ended - asked.startedMs, failed)) return
   addReads(trace, undefined, asked.work.reads)
-  const { route, startedMs: started } = asked
+  const { routePath, startedMs: started } = asked
   tracer.end(trace, {
-    spanName: route === undefined ? asked.httpMethod : `${asked.httpMethod} ${route.path}`,
+    spanName: routePath === undefined ? asked.httpMethod : `${asked.httpMethod} ${routePath}`,
     ...{ started, ended, startedAtMs: Date.now() - (ended - started) },
     error: failed ? outcome : undefined,
     attributes: () => attributesOf(asked, outcome, status),
@@ -54,7 +54,7 @@ function attributesOf(asked: ApiRequest, outcome: EngineOutcome, status: number)
   const { route, work, store, model } = asked
   return (
     requestMethod(asked.httpMethod) +
-    httpRoute(route?.path) +
+    httpRoute(asked.routePath) +
     responseStatus(status) +
     (status >= 500 ? errorKind(outcome) : "") +
     clientAddress(asked.clientAddress) +

@@ -71,6 +71,16 @@ export class ApiRequest {
     return this.#request.socket.remoteAddress
   }
 
+  /** The path of its route, with the names of its parts. */
+  get routePath(): string | undefined {
+    return this.route?.path
+  }
+
+  /** Its name in metrics and logs. */
+  get name(): string {
+    return this.route?.name ?? "none"
+  }
+
   get headers(): IncomingHttpHeaders {
     return this.#request.headers
   }

@@ -13,7 +13,7 @@ const prefix = randomBytes(10).toString("hex")
 let count = 0
 
 /** A fresh `X-Request-Id`. */
-function newRequestId(): string {
+export function newRequestId(): string {
   count = (count + 1) % 0x1_0000_0000_0000
   return `${prefix}${count.toString(16).padStart(12, "0")}`
 }
@@ -108,15 +108,20 @@ export function sendError(
   form: FailureForm = "plain",
 ): void {
   const requestId = requestIdOf(response)
-  const known = apiErrorOf(error)
-  if (known === undefined) reports.logFault(error, requestId)
-  else if ([401, 403, 421].includes(known.status)) tell(reports, response, known, requestId)
-  const failure = known ?? new ApiError("internal_error", "Internal Server Error")
+  const failure = noteFailure(response, error, reports, requestId)
   const { status, code, message } = failure
   const own = status === 503 ? retryAfter : status === 401 ? challengeOf(code) : noHeaders
   const all = own.length === 0 ? headers : [...headers, ...own]
   const body = form === "stream" ? streamError(failure) : { code, message }
   sendJson(response, status, JSON.stringify(body), all, requestId)
+}
+
+/** Logs faults of ours and refused callers. Returns the failure as the client may see it. */
+export function noteFailure(response: Reply, error: unknown, reports: Reports, requestId: string): ApiError {
+  const known = apiErrorOf(error)
+  if (known === undefined) reports.logFault(error, requestId)
+  else if ([401, 403, 421].includes(known.status)) tell(reports, response, known, requestId)
+  return known ?? new ApiError("internal_error", "Internal Server Error")
 }
 
 /** The same on a connection without a request; ends the connection. */

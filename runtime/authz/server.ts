@@ -1,4 +1,5 @@
-import type { IncomingRequest, Transport } from "../http/server/incoming.ts"
+import { isGrpcMedia } from "../http/grpc.ts"
+import type { IncomingRequest, Reply, Transport } from "../http/server/incoming.ts"
 import { internalLimits, OwnNames, refusalOf } from "../http/server/internal-guard.ts"
 import { type Listener, type ListenerSettings, openListener } from "../http/server/listener.ts"
 import type { Address } from "../plan/resources.ts"
@@ -26,6 +27,32 @@ const noHeaders: AnswerHeaders = []
 
 /** A request that was refused before its path was looked up. */
 const unread = { method: "none", store: "", durationMs: undefined, work: undefined, question: undefined }
+
+type Grpc = Pick<typeof import("./grpc/call.ts"), "takeCall" | "refuseCall">
+
+let grpc: Grpc | undefined
+
+/** gRPC and the descriptors of its services are loaded with the first call, because most processes serve none. */
+function withGrpc(api: AuthzApi, reply: Reply, use: (grpc: Grpc) => void): void {
+  if (grpc !== undefined) {
+    use(grpc)
+    return
+  }
+  loadGrpc()
+    .then((loaded) => {
+      grpc = loaded
+      use(loaded)
+    })
+    .catch((error: unknown) => {
+      api.logFault(error, "grpc")
+      reply.destroy()
+    })
+}
+
+async function loadGrpc(): Promise<Grpc> {
+  const { takeCall, refuseCall } = await import("./grpc/call.ts")
+  return { takeCall, refuseCall }
+}
 
 /** What to open. */
 interface AuthzOptions {
@@ -66,14 +93,22 @@ function engineListener(
     limits: { ...internalLimits, requestMs: requestArrivesMs },
     service: {
       kind: "bare-handler",
-      handle: (exchange) => take(api, serving, exchange),
+      handle: (exchange) => {
+        if (exchange.listener.transport.grpc === true)
+          withGrpc(api, exchange.reply, ({ takeCall }) => takeCall(api, serving, exchange))
+        else take(api, serving, exchange)
+      },
     },
     guard: {
       names: new OwnNames(host, () => api.hosts),
       refuse: (request, response, refusal) => {
-        echoRequestId(request, response)
         const error = refusalError(refusal)
-        sendError(response, error, api)
+        if (request.isHttp2 === true && isGrpcMedia(request.headers["content-type"]))
+          withGrpc(api, response, ({ refuseCall }) => refuseCall(response, error, api))
+        else {
+          echoRequestId(request, response)
+          sendError(response, error, api)
+        }
         api.observer?.ended({ ...unread, outcome: outcomeOfError(error) })
       },
     },

@@ -61,17 +61,22 @@ const listenerTls = z.strictObject({
 export type ListenerTlsPlan = z.infer<typeof listenerTls>
 
 /**
- * A listener of the engine. Absent `tls`: plain HTTP. Absent `http2`: with `tls`, HTTP/2 and HTTP/1.1; without, HTTP/1.1. `proxies`: CIDRs of the
+ * A listener. Absent `tls`: plain HTTP. Absent `http2`: with `tls`, HTTP/2 and HTTP/1.1; without, HTTP/1.1. `proxies`: CIDRs of the
  * proxies whose connections begin with a header of the PROXY protocol (version 1 or 2); absent: none.
  */
-export const engineListener = address.extend({
+const listener = address.extend({
   tls: listenerTls.optional(),
   http2: z.boolean().optional(),
   proxies: z.array(z.string()).min(1).max(1000).optional(),
 })
 
+/** A listener of the engine. `grpc`: it serves gRPC instead of the HTTP API, so it has HTTP/2 also without TLS, and no `http2`. */
+export const engineListener = listener.extend({ grpc: z.literal(true).optional() })
+/** An address of the engine, and how clients reach it. */
+export type EngineListenerPlan = z.infer<typeof engineListener>
+
 /** A public listener. `redirect`: requests by plain HTTP are redirected to this port, with `https:`. */
-const publicListener = engineListener.extend({
+const publicListener = listener.extend({
   redirect: z.strictObject({ port: address.shape.port }).optional(),
 })
 /** An address of the gateway, and how clients reach it. */

@@ -53,7 +53,7 @@ export class EngineListeners {
 
   /** An address of this process' engine. A listener on all addresses is reached by the loopback address. */
   door(): EngineDoor | undefined {
-    const [listener] = this.#listeners()
+    const listener = this.#listeners().find(({ transport }) => transport.grpc !== true)
     if (listener === undefined) return undefined
     const scheme = listener.transport.tls === undefined ? "http" : "https"
     return { url: `${scheme}://${loopbackOf(listener.bound)}`, authorization: this.#access.authorization }

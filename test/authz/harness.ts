@@ -104,7 +104,7 @@ export async function serve(
   database: Database,
   maxStalenessMs = 10_000,
   more: Partial<AuthzParts> = {},
-): Promise<Served & { listeners: AuthzListeners }> {
+): Promise<Served & { readonly api: AuthzApi; listeners: AuthzListeners }> {
   const plan = modelPlanOf(documentModel)
   const digest = digestOf(plan.model)
   await declareStores(database, {
@@ -126,7 +126,7 @@ export async function serve(
   }
   const listeners = { ...opened, close }
   const base = `http://127.0.0.1:${listeners.addresses[0]?.port}`
-  return { database, base, listeners, call: (...request) => call(base, ...request) }
+  return { database, api, base, listeners, call: (...request) => call(base, ...request) }
 }
 
 /** Sends JSON (or a body as it is) and reads JSON. */

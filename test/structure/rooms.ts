@@ -345,6 +345,7 @@ export const rooms: readonly Room[] = [
       "client/http2-connections",
       "client/web-socket",
       "content-coding",
+      "grpc",
       "names/host-names",
       "names/name-questions",
       "server/address-connections",
@@ -464,7 +465,7 @@ export const rooms: readonly Room[] = [
       "runtime/http",
     ],
     builtins: "any",
-    packages: ["lru-cache"],
+    packages: ["lru-cache", "@bufbuild/protobuf"],
   },
   {
     path: "runtime/usage",

@@ -40,11 +40,29 @@ export function engineListeners(
 ): NonNullable<PlanBody["authz"]>["listen"] {
   const listeners = listenersOf(program.authz?.block, report)
   if (mustBePrivate) for (const listener of listeners) checkPrivate(listener, report)
-  for (const { block } of statementsOf(program.authz?.block, "listen"))
+  for (const { block } of statementsOf(program.authz?.block, "listen")) {
     reportUnused(statementOf(block, "tls")?.block, "the engine", report)
-  return sorted(listeners).map(({ address, block }) => ({
-    ...{ ...address, ...tlsOf(block, report), ...http2Of(block), ...proxiesOf(block) },
-  }))
+    checkGrpc(block, report)
+  }
+  return sorted(listeners).map(({ address, block }) => {
+    const isGrpc = statementOf(block, "grpc") !== undefined
+    const served = isGrpc ? { grpc: true as const } : http2Of(block)
+    return { ...address, ...tlsOf(block, report), ...served, ...proxiesOf(block) }
+  })
+}
+
+function checkGrpc(block: BoundBlock | undefined, report: Report): void {
+  const grpc = statementOf(block, "grpc")
+  const http2 = statementOf(block, "http2")
+  if (grpc === undefined || http2 === undefined) return
+  report.add(
+    "SP2017",
+    headSpan(http2.statement),
+    "`http2` has no effect on a listener with `grpc`, which always uses HTTP/2",
+    {
+      related: [{ span: headSpan(grpc.statement), message: "its `grpc`" }],
+    },
+  )
 }
 
 /** The listeners of the control API. */

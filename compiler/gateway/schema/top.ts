@@ -175,7 +175,18 @@ export const proxyProtocol: StatementRow = {
 }
 
 /** In the block of a `listen` of the engine. */
-export const engineListenRows: readonly StatementRow[] = [listenTls, listenHttp2, proxyProtocol]
+export const engineListenRows: readonly StatementRow[] = [
+  listenTls,
+  listenHttp2,
+  proxyProtocol,
+  {
+    keyword: "grpc",
+    forms: [{ args: [] }],
+    byDefault: "the HTTP API",
+    docs: "Serves OpenFGA's gRPC API (`openfga.v1.OpenFGAService`) here instead of the HTTP API. Clients of OpenFGA expect it on port 8081. With `tls` they must use TLS, without they must not.",
+    example: "grpc",
+  },
+]
 
 /** In the block of a `listen` of the gateway. */
 export const listenRows: readonly StatementRow[] = [

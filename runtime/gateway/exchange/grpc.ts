@@ -1,31 +1,11 @@
+import { grpcMessage, isGrpcMedia } from "../../http/grpc.ts"
 import type { IncomingRequest } from "../../http/server/incoming.ts"
 import type { DirectAnswer } from "../../policies/messages/answer.ts"
 import { HeaderList } from "../../policies/messages/header-list.ts"
 
-/** Not gRPC-Web, whose clients read the status from the body. */
-const grpcMedia = /^application\/grpc(?:[+;]|$)/i
-const timeoutPattern = /^(\d{1,8})([HMSmun])$/
-
-/** Milliseconds of each unit of `grpc-timeout`. */
-const unitMs: Readonly<Record<string, number>> = {
-  H: 3_600_000,
-  M: 60_000,
-  S: 1_000,
-  m: 1,
-  u: 0.001,
-  n: 0.000_001,
-}
-
 /** Whether a request is a call of gRPC, which exists only over HTTP/2. */
 export function isGrpc({ isHttp2 }: IncomingRequest, headers: HeaderList): boolean {
-  return isHttp2 === true && grpcMedia.test(headers.get("content-type") ?? "")
-}
-
-/** The time that a call has by its `grpc-timeout`, in milliseconds and at least 1; undefined without a valid one. */
-export function grpcTimeoutMs(headers: HeaderList): number | undefined {
-  const [, amount, unit = ""] = timeoutPattern.exec(headers.get("grpc-timeout") ?? "") ?? []
-  if (amount === undefined) return undefined
-  return Math.max(1, Math.ceil(Number(amount) * (unitMs[unit] ?? 0)))
+  return isHttp2 === true && isGrpcMedia(headers.get("content-type"))
 }
 
 /**
@@ -40,7 +20,7 @@ export function grpcAnswer({ status, headers }: DirectAnswer, message: string): 
     status: 200,
     headers: [
       ...["content-type", "application/grpc", "grpc-status", String(grpcStatusOf(status))],
-      ...["grpc-message", percentEncoded(message), ...fields.flat],
+      ...["grpc-message", grpcMessage(message), ...fields.flat],
     ],
     body: undefined,
   }
@@ -73,15 +53,4 @@ const unknownStatus = 2
 /** The code of gRPC for a status of HTTP. */
 export function grpcStatusOf(httpStatus: number): number {
   return statuses.get(httpStatus) ?? unknownStatus
-}
-
-/** The form of `grpc-message`: printable ASCII, and the rest of the UTF-8 bytes as `%XX`. */
-function percentEncoded(text: string): string {
-  return [...Buffer.from(text, "utf8")]
-    .map((byte) =>
-      byte < 0x20 || byte > 0x7e || byte === 0x25
-        ? `%${byte.toString(16).toUpperCase().padStart(2, "0")}`
-        : String.fromCharCode(byte),
-    )
-    .join("")
 }

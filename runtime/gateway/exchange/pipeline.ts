@@ -1,3 +1,4 @@
+import { grpcTimeoutMs } from "../../http/grpc.ts"
 import { cutOff, type IncomingExchange } from "../../http/server/incoming.ts"
 import type { RequestFault } from "../../http/server/request-fault.ts"
 import { isPreflight } from "../../policies/access/cors.ts"
@@ -16,7 +17,6 @@ import type { OpenTunnel, TunnelKeeper } from "../tunnels/tunnel-keeper.ts"
 import type { Tunnels } from "../tunnels/tunnels.ts"
 import { upgradeRefusal } from "../tunnels/upgrade-refusal.ts"
 import { answererOf, elementOf, placeOf } from "./answered-by.ts"
-import { grpcTimeoutMs } from "./grpc.ts"
 import { type Intake, takeIn } from "./intake.ts"
 import { LiveExchange } from "./live-exchange.ts"
 import { serveOidc } from "./oidc-requests.ts"
@@ -409,7 +409,7 @@ function finishedOf(exchange: LiveExchange, aborted: boolean): Parameters<Observ
 
 /** A call of gRPC brings its own deadline, which can only be earlier than that of the route. */
 function timeoutOf({ isGrpc, headers }: LiveExchange, routeMs: number | null): number | null {
-  const askedMs = isGrpc ? grpcTimeoutMs(headers) : undefined
+  const askedMs = isGrpc ? grpcTimeoutMs(headers.get("grpc-timeout")) : undefined
   return askedMs === undefined ? routeMs : Math.min(askedMs, routeMs ?? askedMs)
 }
 

@@ -10,6 +10,7 @@ import {
   type AcmePlan,
   addressText,
   type CertificatePlan,
+  type EngineListenerPlan,
   type ListenerPlan,
   type PemCertificatePlan,
 } from "../../plan/resources.ts"
@@ -227,7 +228,7 @@ function listenersOf({ plan }: Plan, side: "gateway" | "authz" | "control"): rea
 const nothing = Promise.resolve(undefined)
 
 function transportOf(
-  { tls, redirect, proxies, http2 }: ListenerPlan,
+  { tls, redirect, proxies, http2, grpc }: ListenerPlan & Pick<EngineListenerPlan, "grpc">,
   {
     known,
     ...more
@@ -237,7 +238,7 @@ function transportOf(
 ): Transport {
   const redirectPort = redirect?.port
   const isProxy = proxies && proxyTest(proxies)
-  if (tls === undefined) return { redirectPort, isProxy, h2c: http2 === true }
+  if (tls === undefined) return { redirectPort, isProxy, h2c: http2 === true || grpc === true, grpc }
   const serverTls = new ListenerTls({
     certificates: tls.certificates.map(known),
     profile: tls.profile ?? "intermediate",
@@ -245,7 +246,7 @@ function transportOf(
     http2: http2 !== false,
     ...more,
   })
-  return { tls: serverTls, isProxy, strictTransport: strictTransportOf(tls.hsts) }
+  return { tls: serverTls, isProxy, strictTransport: strictTransportOf(tls.hsts), grpc }
 }
 
 function proxyTest(networks: readonly string[]): (address: string) => boolean {

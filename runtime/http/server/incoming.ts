@@ -85,6 +85,8 @@ export interface Transport {
   readonly isProxy?: ((address: string) => boolean) | undefined
   /** Without TLS: HTTP/2 too, with clients that know it beforehand (RFC 9113 §3.3). */
   readonly h2c?: boolean | undefined
+  /** Requests are calls of gRPC. They may name any host, because no page of a browser can send them. */
+  readonly grpc?: boolean | undefined
   /** Requests by plain HTTP are redirected to this port, with `https:`. Absent: they are served. */
   readonly redirectPort?: number | undefined
   /** Value of the Strict-Transport-Security field of every response (RFC 6797 §6.1). Absent: none. */

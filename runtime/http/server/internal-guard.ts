@@ -26,7 +26,11 @@ export function refusalOf({ name, cause }: RequestFault): Refusal {
 }
 
 /** Checks the head of a request as strictly as the gateway does, and that its Host is a name of the listener. `target` is the request target as sent. */
-export function judgeRequest(request: IncomingRequest, target: string, names: OwnNames): Refusal | undefined {
+export function judgeRequest(
+  request: IncomingRequest,
+  target: string,
+  names: Pick<OwnNames, "has">,
+): Refusal | undefined {
   const line = lineFault(request, target)
   if (line !== undefined) return refusalOf(line)
   const fields = framingOf(request.rawHeaders)

@@ -302,7 +302,7 @@ async function serverOf(settings: ListenerSettings, listener: State): Promise<Bu
     handle({ request, reply, listener, upgrade: undefined }, target)
   const bare = service.kind === "bare-handler"
   const checked = bare ? withCertificateCheck(settings, listener, take) : take
-  const http2 = http2Of(settings, checked)
+  const http2 = http2Of(settings, listener, checked)
   if (bare) return { ...withoutFastify(settings, checked), http2 }
   const built = { ...(await withOneRoute(settings, take)), http2 }
   if (service.webSockets === true)
@@ -312,14 +312,21 @@ async function serverOf(settings: ListenerSettings, listener: State): Promise<Bu
   return built
 }
 
+const anyName = { has: () => true }
+
 type TakeTarget = (request: IncomingRequest, response: Reply, target: string) => void
 
 /** HTTP/2 for the same handler. Fastify is not between, because it adds nothing to a handler of its own. */
-function http2Of({ limits, guard, onFlood }: ListenerSettings, take: TakeTarget): Http2Sessions {
+function http2Of(
+  { limits, guard, onFlood }: ListenerSettings,
+  listener: State,
+  take: TakeTarget,
+): Http2Sessions {
   return new Http2Sessions({
     ...{ readerMs: readerMsDefault, ...limits, keepAliveMs, onFlood },
     serve: (request, reply) => {
-      const refusal = guard === undefined ? undefined : judgeRequest(request, request.url, guard.names)
+      const names = listener.transport.grpc === true ? anyName : guard?.names
+      const refusal = names === undefined ? undefined : judgeRequest(request, request.url, names)
       if (refusal === undefined) take(request, reply, request.url)
       else guard?.refuse(request, reply, refusal)
     },
