@@ -1,4 +1,10 @@
-import type { Backend, InlineKey, Issuer, TokenClientPlan } from "../../runtime/plan/resources.ts"
+import type {
+  Backend,
+  DiscoveryPlan,
+  InlineKey,
+  Issuer,
+  TokenClientPlan,
+} from "../../runtime/plan/resources.ts"
 import type { LimitKey } from "../../runtime/plan/step-values.ts"
 import type { LoadText, Reference, Text, TextPart } from "../../runtime/plan/text.ts"
 
@@ -101,7 +107,12 @@ export const backendStatements: {
       .map(({ url, weight }) => `target ${textWords(url)}${weight === 1 ? "" : ` weight ${weight}`}`)
       .join("; ")
   },
-  discovery: ({ discovery }) => (discovery === undefined ? "targets of the plan" : `targets ${discovery.by}`),
+  discovery: ({ discovery }) =>
+    discovery === undefined
+      ? "targets of the plan"
+      : discovery.by === "kubernetes"
+        ? serviceWords(discovery)
+        : `targets ${discovery.by}`,
   connectMs: ({ connectMs }) => `timeout connect ${durationWords(connectMs)}`,
   totalMs: ({ totalMs }) => `timeout total ${durationWords(totalMs)}`,
   firstByteMs: ({ firstByteMs }) => `timeout first-byte ${durationWords(firstByteMs ?? null)}`,
@@ -150,7 +161,14 @@ const optionalFields = [
 function targetsWords(backend: Backend): string {
   const [only] = backend.targets
   if (backend.discovery === undefined || only === undefined) return backendStatements.targets(backend)
-  return `targets ${backend.discovery.by} ${textWords(only.url)}`
+  if (backend.discovery.by !== "kubernetes") return `targets ${backend.discovery.by} ${textWords(only.url)}`
+  const isSecure = textWords(only.url).startsWith('"https:')
+  return `${serviceWords(backend.discovery)}${isSecure ? " https" : ""}`
+}
+
+function serviceWords({ namespace, service, port }: Extract<DiscoveryPlan, { by: "kubernetes" }>): string {
+  const before = namespace === undefined ? "" : `${namespace}/`
+  return `targets kubernetes "${before}${service}${port === undefined ? "" : `:${port}`}"`
 }
 
 /** A backend's block on one line, without settings that have their default. */

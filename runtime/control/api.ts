@@ -92,7 +92,7 @@ const targetStatus = z.strictObject({
  * last attempt failed. `ageMs`: since it last confirmed the targets.
  */
 const discoveryStatus = z.strictObject({
-  by: z.enum(["dns", "srv"]),
+  by: z.enum(["dns", "srv", "kubernetes"]),
   source: z.string(),
   targets: z.number().int().nullable(),
   reason: z.string().nullable(),

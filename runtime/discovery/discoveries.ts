@@ -2,6 +2,7 @@ import type { HostNames } from "../http/names/host-names.ts"
 import { canonicalJson } from "../plan/canonical.ts"
 import { Discovery, type DiscoveryNote, type DiscoveryTarget, type TargetSource } from "./discovery.ts"
 import { nameSource, serviceSource } from "./dns-sources.ts"
+import { kubernetesSource } from "./kubernetes/kubernetes-source.ts"
 
 /** A discovery that several backends may share. */
 export interface HeldDiscovery {
@@ -52,6 +53,8 @@ export class Discoveries {
 
   #sourceOf(settings: DiscoveryTarget): TargetSource {
     const { questions } = this.#names
-    return settings.by === "dns" ? nameSource(settings, questions) : serviceSource(settings, questions)
+    if (settings.by === "dns") return nameSource(settings, questions)
+    if (settings.by === "srv") return serviceSource(settings, questions)
+    return kubernetesSource(settings, this.#names)
   }
 }

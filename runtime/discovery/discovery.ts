@@ -2,6 +2,18 @@
 export type DiscoveryTarget =
   | { readonly by: "dns"; readonly name: string; readonly port: number }
   | { readonly by: "srv"; readonly name: string }
+  | {
+      readonly by: "kubernetes"
+      readonly namespace: string
+      readonly service: string
+      /** The name of a port of the service, or the number of a port of its pods; undefined: its only port. */
+      readonly port: string | number | undefined
+      /** URL of the API server. */
+      readonly server: string
+      /** Files with a token and with certificate authorities. */
+      readonly tokenFile: string | undefined
+      readonly caFile: string | undefined
+    }
 
 /** An address that requests can go to. */
 export interface FoundTarget {
@@ -138,7 +150,10 @@ export class Discovery implements SourceReport {
 }
 
 function sourceName(settings: DiscoveryTarget): string {
-  return settings.by === "dns" ? `${settings.name}:${settings.port}` : settings.name
+  if (settings.by === "dns") return `${settings.name}:${settings.port}`
+  if (settings.by === "srv") return settings.name
+  const { namespace, service, port } = settings
+  return `${namespace}/${service}${port === undefined ? "" : `:${port}`}`
 }
 
 /** Whether two lists are equal apart from their order, which name servers rotate. */

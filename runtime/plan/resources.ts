@@ -302,13 +302,29 @@ const backendRetry = z.strictObject({
 })
 export type BackendRetry = z.infer<typeof backendRetry>
 
+/** A DNS label (RFC 1123), as names of services, namespaces and ports are. */
+export const kubernetesName = z.string().regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/)
+
 /**
- * Who finds the addresses of a backend whose only target is a name: each A and AAAA record of its host, or each service of its host (SRV, RFC 2782),
- * is a target then. The host of the URL stays the Host field, and the name that TLS verifies; with `srv`, without `_service._protocol`.
+ * Who finds the addresses of a backend whose only target is a name: each A and AAAA record of its host, each service of its host (SRV, RFC 2782), or
+ * each ready endpoint of a Kubernetes service is a target then. The host of the URL stays the Host field, and the name that TLS verifies; with `srv`,
+ * without `_service._protocol`.
  */
 const discovery = z.union([
   z.strictObject({ by: z.literal("dns") }),
   z.strictObject({ by: z.literal("srv") }),
+  z.strictObject({
+    by: z.literal("kubernetes"),
+    /** Absent: that of the gateway's own pod. */
+    namespace: kubernetesName.optional(),
+    service: kubernetesName,
+    /** The name of a port of the service, or the number of a port of its pods. Absent: its only port. */
+    port: z.union([z.number().int().min(1).max(65_535), kubernetesName]).optional(),
+    /** URL of the API server. Absent: that of the pod, with the pod's service account. */
+    server: loadText.optional(),
+    token: file.optional(),
+    ca: file.optional(),
+  }),
 ])
 /** How the targets of a backend are found while the plan runs. */
 export type DiscoveryPlan = z.infer<typeof discovery>

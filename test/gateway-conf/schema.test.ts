@@ -51,6 +51,7 @@ const around: { readonly [Name in BlockName]: (statement: string) => string } = 
   claims: (statement) => around.issuer(`claims {\n${statement}\n}`),
   backend: (statement) => `backend b {\n${statement}\n}`,
   tls: (statement) => around.backend(`tls {\n${statement}\n}`),
+  kubernetes: (statement) => around.backend(`targets kubernetes "a/b:1" {\n${statement}\n}`),
   health: (statement) => around.backend(`health GET "/" every 1s {\n${statement}\n}`),
   breaker: (statement) => around.backend(`breaker 1 failures in 1s open 1s {\n${statement}\n}`),
   retry: (statement) => around.backend(`retry 1 on timeout {\n${statement}\n}`),

@@ -389,6 +389,7 @@ export const rooms: readonly Room[] = [
     path: "runtime/discovery",
     doors: ["discoveries", "discovery"],
     may: ["runtime/plan", "runtime/http"],
+    packages: ["zod"],
     builtins: "any",
   },
   {

@@ -37,6 +37,7 @@ export type BlockName =
   | "claims"
   | "backend"
   | "tls"
+  | "kubernetes"
   | "health"
   | "breaker"
   | "retry"

@@ -50,6 +50,7 @@ import {
   claimRow,
   healthRows,
   issuerRows,
+  kubernetesRows,
   retryRows,
   tlsRows,
 } from "./providers.ts"
@@ -122,6 +123,7 @@ export const blocks: { readonly [Name in BlockName]: BlockRow } = {
   claims: { title: "`claims`", rows: [], anyKeyword: claimRow },
   backend: { title: "`backend`", rows: [...backendRows, ...backendCredentialRows] },
   tls: { title: "`tls`", rows: tlsRows },
+  kubernetes: { title: "`targets kubernetes`", rows: kubernetesRows },
   health: { title: "`health`", rows: healthRows },
   breaker: { title: "`breaker`", rows: breakerRows },
   retry: { title: "`retry`", rows: retryRows },

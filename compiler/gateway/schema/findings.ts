@@ -40,7 +40,10 @@ export const reportedAt: { readonly [Each in StatementCode]: ReportedAt } = {
   SP2009: "form",
   SP2010: {
     slots: ["name", "value-name"],
-    keywords: ["user", "realm", "authenticate", "subject", "auth certificate issuer", "thumbprint", "sticky"],
+    keywords: [
+      ...["user", "realm", "authenticate", "subject", "auth certificate issuer", "thumbprint", "sticky"],
+      "targets",
+    ],
   },
   SP2011: "declares",
   SP2012: { slots: ["reference", "scope", "text", "load-text"], keywords: ["successor"] },

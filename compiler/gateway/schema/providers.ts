@@ -148,8 +148,19 @@ export const backendRows: readonly StatementRow[] = [
   },
   {
     keyword: "targets",
-    forms: [{ args: [word("dns"), slot("url", "url")] }, { args: [word("srv"), slot("url", "url")] }],
-    docs: "Finds the targets while the gateway runs. `dns`: each address of the host (A and AAAA) is a target. `srv`: each service of a host such as `_http._tcp.orders.internal` (SRV), with its port, priority and weight. The host of the URL stays in the Host header and is the name that TLS verifies (with `srv` without `_http._tcp.`).",
+    forms: [
+      { args: [word("dns"), slot("url", "url")] },
+      { args: [word("srv"), slot("url", "url")] },
+      {
+        args: [
+          word("kubernetes"),
+          slot("service", "constant", { label: '"[NAMESPACE/]SERVICE[:PORT]"', max: 200 }),
+          optional(word("https")),
+        ],
+        block: "kubernetes",
+      },
+    ],
+    docs: "Finds the targets while the gateway runs. `dns`: each address of the host (A and AAAA) is a target. `srv`: each service of a host such as `_http._tcp.orders.internal` (SRV), with its port, priority and weight. `kubernetes`: each ready endpoint of a service; `PORT` is the name of a port of the service, or the number of a port of its pods. The host of the URL stays in the Host header and is the name that TLS verifies (with `srv` without `_http._tcp.`).",
     example: 'targets dns "http://orders.internal:8080"',
   },
   {
@@ -241,6 +252,30 @@ export const backendRows: readonly StatementRow[] = [
     byDefault: "certificates are checked against the system's authorities",
     docs: "How the backend's certificate is checked.",
     example: 'tls { ca file("certs/internal-ca.pem") }',
+  },
+]
+
+export const kubernetesRows: readonly StatementRow[] = [
+  {
+    keyword: "server",
+    forms: [{ args: [slot("url", "url")] }],
+    byDefault: "the API server of the cluster in which the gateway runs",
+    docs: "The URL of the API server of another cluster.",
+    example: 'server "https://kubernetes.internal:6443"',
+  },
+  {
+    keyword: "token",
+    forms: [{ args: [slot("file", "file")] }],
+    byDefault: "the service account of the pod; with `server`, none",
+    docs: "A file with the token of a service account. It is read for each request, so it can be renewed.",
+    example: 'token file("cluster/token")',
+  },
+  {
+    keyword: "ca",
+    forms: [{ args: [slot("file", "file")] }],
+    byDefault: "the authorities in the pod; with `server`, those of the system",
+    docs: "Certificate authorities (PEM) that may sign the certificate of the API server.",
+    example: 'ca file("cluster/ca.pem")',
   },
 ]
 

@@ -16,6 +16,7 @@ import { canonicalJson, digestOf } from "../../plan/canonical.ts"
 import type { Plan, PlanBody } from "../../plan/plan.ts"
 import type { Backend as BackendPlan, Issuer } from "../../plan/resources.ts"
 import type { StepKind } from "../../plan/steps.ts"
+import type { LoadText } from "../../plan/text.ts"
 import { basicAuthorization } from "../../policies/credentials/authentication.ts"
 import type { ClientCertificate } from "../../policies/exchange.ts"
 import type { Authorizer, AzureWing } from "../../policies/policy.ts"
@@ -271,8 +272,7 @@ class Maker {
   ): Held<BackendClient> {
     const { certificate } = plan.tls
     const targets = plan.targets.map(({ url, weight }) => ({ url: this.references.text(url), weight }))
-    const found =
-      plan.discovery === undefined ? undefined : foundTarget(plan.discovery, targets[0]?.url ?? "")
+    const found = this.#foundTarget(plan, targets[0]?.url ?? "")
     const { value: authorization, key } = this.#authorization(plan.authentication, own)
     const settings: BackendSettings = {
       targets: found === undefined ? targets : [{ url: found.url, weight: 1 }],
@@ -296,6 +296,14 @@ class Maker {
       const backend = new BackendClient(name, settings, this.dependencies.pools)
       return { value: backend, close: () => backend.release() }
     })
+  }
+
+  /** What has to be found for a backend; undefined: its targets are in the plan, or nothing may be asked. */
+  #foundTarget({ discovery }: BackendPlan, url: string): ReturnType<typeof foundTarget> | undefined {
+    const { environment, folder, pools } = this.dependencies
+    if (discovery === undefined || pools.discoveries === undefined) return undefined
+    const text = (text: LoadText) => this.references.text(text)
+    return foundTarget(discovery, url, { environment, folder, text })
   }
 
   /** The credential at a backend. */
