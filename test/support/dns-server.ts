@@ -41,6 +41,7 @@ const types = { 1: "A", 28: "AAAA", 33: "SRV" } as const
 export async function startDnsServer(options = ""): Promise<DnsServer> {
   const zones = new Map<string, Zone>()
   const asked: string[] = []
+  let isOpen = true
   const udp = createSocket("udp4", (query, from) => {
     const { name, end } = readName(query)
     const type = types[query.readUInt16BE(end) as keyof typeof types]
@@ -48,7 +49,11 @@ export async function startDnsServer(options = ""): Promise<DnsServer> {
     const zone = zones.get(name)
     if (zone?.drops?.includes(type) === true) return
     const reply = replyTo(query, end + 4, type, zone)
-    setTimeout(() => udp.send(reply, from.port, from.address, () => undefined), zone?.delayMs ?? 0)
+    const answer = () => {
+      // On a busy machine the test may be over.
+      if (isOpen) udp.send(reply, from.port, from.address, () => undefined)
+    }
+    setTimeout(answer, zone?.delayMs ?? 0)
   })
   await new Promise<void>((resolve) => udp.bind(0, "127.0.0.1", resolve))
   const { port } = udp.address()
@@ -72,6 +77,7 @@ export async function startDnsServer(options = ""): Promise<DnsServer> {
       else zones.set(name, zone)
     },
     stop: async () => {
+      isOpen = false
       await new Promise<void>((resolve) => udp.close(resolve))
       rmSync(folder, { recursive: true })
     },
