@@ -17,6 +17,7 @@ import {
 } from "node:fs"
 import { basename, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { billOf } from "./sbom.mjs"
 
 const root = fileURLToPath(new URL("../../", import.meta.url))
 const dist = join(root, "dist")
@@ -96,7 +97,12 @@ function publish(result, digest, keepMs) {
     replaceFile(join(dist, name), readFileSync(join(pgliteFolder, "dist", name)))
   for (const file of [...result.outputFiles].sort((a, b) => Number(isEntry(a)) - Number(isEntry(b))))
     replaceFile(file.path, withRequire(file.text))
-  replaceFile(join(dist, "licences.txt"), licencesOf(result.metafile))
+  const packages = packagesOf(result.metafile)
+  replaceFile(join(dist, "licences.txt"), licencesOf(packages))
+  replaceFile(
+    join(dist, "sbom.cdx.json"),
+    billOf(readJson("package.json"), packages, process.env.SOURCE_DATE_EPOCH),
+  )
   replaceFile(join(dist, "meta.json"), JSON.stringify(result.metafile))
   replaceFile(stamp, digest)
   rmSync(join(dist, "cache"), { recursive: true, force: true })
@@ -120,18 +126,26 @@ async function publishDatabase() {
   replaceFile(packedBy, version)
 }
 
-/**
- * The licences of the packages whose code is in dist/. Bundled packages are not installed, and most licences must be distributed with the
- * code.
- */
-function licencesOf({ inputs }) {
+/** The packages whose code is in dist/, by their folders. An installation from npm has no package-lock.json. */
+function packagesOf({ inputs }) {
   const folders = Object.keys(inputs).flatMap(
     (path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path) ?? [],
   )
-  return [...new Set(folders)]
-    .sort()
-    .map((folder) => {
-      const { name, version, license } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"))
+  const locked = existsSync(join(root, "package-lock.json")) ? readJson("package-lock.json").packages : {}
+  return [...new Set(folders)].sort().map((folder) => {
+    const { name, version, license } = readJson(join(folder, "package.json"))
+    return { folder, name, version, license, integrity: locked[folder]?.integrity }
+  })
+}
+
+function readJson(path) {
+  return JSON.parse(readFileSync(join(root, path), "utf8"))
+}
+
+/** The licences of these packages: bundled packages are not installed, and most licences must be distributed with the code. */
+function licencesOf(packages) {
+  return packages
+    .map(({ folder, name, version, license }) => {
       const files = readdirSync(join(root, folder)).filter((file) => /^(licen[cs]e|notice)/i.test(file))
       const texts = files.map((file) => readFileSync(join(root, folder, file), "utf8").trim())
       return [`${name} ${version} (${license})`, ...texts].join("\n\n")

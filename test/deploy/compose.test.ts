@@ -79,6 +79,8 @@ describe("the Compose file", () => {
       expect(cap_drop, name).toEqual(["ALL"])
       expect(security_opt, name).toEqual(["no-new-privileges:true"])
       expect(image, name).not.toMatch(/:latest|^[^:]*$/)
+      if (image.startsWith("$"))
+        expect(readFileSync(`${folder}/.env.example`, "utf8")).toContain(`sallyport:${manifest.version}\n`)
       if (image.startsWith("$")) expect(image).toContain(`sallyport:${manifest.version}}`)
     }
     expect(compose.networks["inner"]).toEqual({ internal: true })

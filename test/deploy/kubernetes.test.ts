@@ -116,7 +116,9 @@ spec:
   })
 })
 
-test("the chart has the version of the package", () => {
+test("the chart and the overlay have the version of the package", () => {
+  const image = readFileSync(`${folder}/overlays/production/image/kustomization.yaml`, "utf8")
+  expect((parse(image) as { images: unknown[] }).images).toMatchObject([{ newTag: manifest.version }])
   const { version, appVersion } = parse(readFileSync(`${chart}/Chart.yaml`, "utf8")) as Record<string, string>
   expect([version, appVersion]).toEqual([manifest.version, manifest.version])
 })
