@@ -4,6 +4,7 @@ import { viewOf } from "./process/control-view.ts"
 import { type DatabaseSettings, openDatabase } from "./process/database.ts"
 import { Heartbeat } from "./process/heartbeat.ts"
 import { keptPlanOf } from "./process/kept-plan.ts"
+import { MetricPush } from "./process/metric-push.ts"
 import { openControl } from "./process/open-control.ts"
 import { openControlListeners } from "./process/open-control-listeners.ts"
 import { seedStore } from "./process/plan-stores.ts"
@@ -61,6 +62,7 @@ async function start(settings: RuntimeSettings, database: Database, metrics: Met
   const report = () => reportOf(parts, metering)
   const heartbeat = new Heartbeat({ database, roles, version: settings.version, state: report })
   addStateMetrics(metrics, { ...parts, report })
+  const push = new MetricPush(settings, metrics, async () => metrics.read())
   keeper.onChange = () => heartbeat.beat()
   const readiness = () => readinessOf(database, keeper, settings.plan !== undefined, warm)
   let control: Control | undefined
@@ -72,6 +74,7 @@ async function start(settings: RuntimeSettings, database: Database, metrics: Met
     await keeper.close()
     await serving.stop(graceMs)
     await heartbeat.stop()
+    await push.close()
     await serving.close()
     await database.close()
   }
@@ -82,6 +85,7 @@ async function start(settings: RuntimeSettings, database: Database, metrics: Met
     if (gateway !== undefined) await metering.start()
     if (settings.plan === undefined) await keeper.start()
     else await keeper.serveFile(settings.plan)
+    push.follow(keeper)
   } catch (error) {
     await close()
     throw startErrorOf(error)

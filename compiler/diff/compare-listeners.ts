@@ -18,6 +18,7 @@ import {
 import { same } from "../analysis/same.ts"
 import { durationWords, sizeWords } from "../analysis/words.ts"
 import { compareCallers, compareEngine } from "./compare-engine.ts"
+import { metricsChanges } from "./compare-metrics.ts"
 import { tracingChanges } from "./compare-tracing.ts"
 import { listenerChanges, listenerWords } from "./listener-changes.ts"
 import { trustChanges } from "./trust-changes.ts"
@@ -53,6 +54,7 @@ export function compareGateways(plans: {
     ...sharedChanges(before.shared, after.shared),
     ...sharedCacheChanges(before.shared?.cacheBytesMax, after.shared?.cacheBytesMax),
     ...tracingChanges(before.tracing, after.tracing),
+    ...metricsChanges(before.metrics, after.metrics),
     ...unmatchedChanges(before.onUnmatched ?? [], after.onUnmatched ?? []),
   ]
 }

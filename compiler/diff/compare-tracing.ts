@@ -1,6 +1,6 @@
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { TracingPlan } from "../../runtime/plan/resources.ts"
-import { closes, compareFields, type FieldRules, neutral, opens } from "../analysis/finding.ts"
+import { closes, compareFields, type FieldRules, type Finding, neutral, opens } from "../analysis/finding.ts"
 import { same } from "../analysis/same.ts"
 import { backendStatements, durationWords, textWords } from "../analysis/words.ts"
 import { changeOf, type UnplacedChange } from "./unplaced-change.ts"
@@ -34,17 +34,22 @@ export function tracingChanges(before: Tracing, after: Tracing): UnplacedChange[
   return [changeOf({ ...about, action: "changed" }, compareFields(tracingRules, before, after))]
 }
 
-const tracingRules: FieldRules<TracingPlan> = {
-  otlp: () => opens("another collector gets paths, addresses and user agents of requests"),
-  headers: () => neutral("the collector gets other headers, and may refuse the traces"),
-  tls: (before, after) => {
+/** How the certificate of a collector is checked; `what` it gets. */
+export function tlsOfCollector(what: string) {
+  return (before: TracingPlan["tls"], after: TracingPlan["tls"]): Finding => {
     if (after.insecure && !before.insecure)
       return opens(
-        "the certificate of the collector is not checked: any machine on the network path can read traces",
+        `the certificate of the collector is not checked: any machine on the network path can read ${what}`,
       )
     if (before.insecure && !after.insecure) return closes("the certificate of the collector is now checked")
     return opens("another certificate authority is trusted for the collector")
-  },
+  }
+}
+
+const tracingRules: FieldRules<TracingPlan> = {
+  otlp: () => opens("another collector gets paths, addresses and user agents of requests"),
+  headers: () => neutral("the collector gets other headers, and may refuse the traces"),
+  tls: tlsOfCollector("traces"),
   sample: (before, after) =>
     neutral(
       `${after > before ? "more" : "fewer"} requests are traced: ${after} percent instead of ${before}`,

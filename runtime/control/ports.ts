@@ -1,6 +1,7 @@
 import type { RequestExplanation, RequestQuestion } from "../gateway/explain/request-explanation.ts"
 import type { Plan } from "../plan/plan.ts"
 import type { PlanBase, PlanIdentity } from "../store/plans.ts"
+import type { MetricFamily } from "../telemetry/metrics.ts"
 import type { ApplyAnswer, Author, PlanAnswer, PlanRecord, RefusalAnswer, StatusAnswer } from "./api.ts"
 import type { PrunePorts } from "./prune.ts"
 import type { SubscriptionDesk } from "./subscription-desk.ts"
@@ -36,8 +37,8 @@ export interface HealthPorts {
   /** Whether the start is over: the process serves a plan, or knows why it does not. It never becomes false again. */
   started(): boolean
   readiness(): Promise<Readiness>
-  /** The metrics page. */
-  metrics(): Promise<string>
+  /** The current metrics of the process, with its workers. */
+  metrics(): Promise<readonly MetricFamily[]>
 }
 
 /** The operations of the control API; runtime/main implements them. Methods reject with `Unavailable` when the database does not answer. */

@@ -9,6 +9,8 @@ import { type Guard, type Listener, type ListenerSettings, openListener } from "
 import { type Address, addressText } from "../plan/resources.ts"
 import { isSchemaFault } from "../store/fault.ts"
 import type { Log } from "../telemetry/log.ts"
+import { metricsPage } from "../telemetry/metrics.ts"
+import { acceptsOpenMetrics, openMetricsPage, openMetricsType } from "../telemetry/open-metrics.ts"
 import { type AdmissionRefusal, addAdmission, addIdentityRoutes, type LoginOffer } from "./admission.ts"
 import { controlMark, explainRequestQuestion } from "./api.ts"
 import { Attempts } from "./attempts.ts"
@@ -283,8 +285,8 @@ function addExplainRoutes(app: FastifyInstance, ports: ControlPorts): void {
 
 /**
  * `GET /healthz`: the process lives. `GET /startupz`: its start is over, else 503. `GET /readyz`: it may get traffic, else 503 with the
- * reasons; `warnings` when it is ready and lacks something. `GET /metrics`: Prometheus text. They need no token, because orchestrators and
- * scrapers call them and they contain no secrets. Every process has them, whatever its roles.
+ * reasons; `warnings` when it is ready and lacks something. `GET /metrics`: text for Prometheus, or OpenMetrics for those who accept it. They
+ * need no token, because orchestrators and scrapers call them and they contain no secrets. Every process has them, whatever its roles.
  */
 function addHealthRoutes(app: FastifyInstance, ports: HealthPorts): void {
   app.get("/healthz", async () => ({ status: "ok" }))
@@ -299,9 +301,13 @@ function addHealthRoutes(app: FastifyInstance, ports: HealthPorts): void {
       .code(ready ? 200 : 503)
       .send(warnings.length === 0 ? { ready, reasons } : { ready, reasons, warnings })
   })
-  app.get("/metrics", async (_, reply) =>
-    reply.type("text/plain; version=0.0.4; charset=utf-8").send(await ports.metrics()),
-  )
+  app.get("/metrics", async (request, reply) => {
+    const families = await ports.metrics()
+    reply.header("vary", "accept")
+    return acceptsOpenMetrics(request.headers.accept)
+      ? reply.type(openMetricsType).send(openMetricsPage(families))
+      : reply.type("text/plain; version=0.0.4; charset=utf-8").send(metricsPage(families))
+  })
 }
 
 /** `GET /v1/status`: all processes. */

@@ -53,7 +53,7 @@ export interface Finished {
   readonly answeredBy: Answerer | undefined
   readonly traceparent: string | undefined
   /** Ids of the trace and of this request's span in it; undefined: requests are not traced. */
-  readonly trace: { readonly traceId: string; readonly spanId: string } | undefined
+  readonly trace: { readonly traceId: string; readonly spanId: string; readonly sampled: boolean } | undefined
   /** The client disconnected, or the response was cut off before its end. */
   readonly aborted: boolean
   /** The request was sent to the backend more than once. */

@@ -186,6 +186,8 @@ class Integrity {
     if (shared !== undefined) this.#has(this.#plan.secrets, shared.redis, "gateway.shared.redis", "secret")
     for (const { secret } of this.#plan.gateway?.tracing?.headers ?? [])
       this.#has(this.#plan.secrets, secret, "gateway.tracing.headers", "secret")
+    for (const { secret } of this.#plan.gateway?.metrics?.headers ?? [])
+      this.#has(this.#plan.secrets, secret, "gateway.metrics.headers", "secret")
     for (const [key, subscription] of Object.entries(subscriptions)) {
       this.#has(this.#plan.secrets, subscription.key, `subscriptions.${key}.key`, "secret")
       if (subscription.secondary !== undefined)

@@ -137,15 +137,20 @@ const sharedCounters = z.strictObject({
 
 const percent = z.number().min(0).max(100)
 
-/**
- * Traces of requests, sent to a collector by OTLP over HTTP. `otlp`: its base URL. `sample`: percent of the requests, for `apis` their own. `errors` and
- * `slowerMs`: requests that are kept in addition.
- */
-const tracing = z.strictObject({
+/** A collector of OpenTelemetry, called by OTLP over HTTP. `otlp`: its base URL. */
+const collector = {
   otlp: loadText,
   /** Field name and the secret with its value. */
   headers: z.array(z.strictObject({ name: headerName, secret: name })).max(20),
   tls: z.strictObject({ ca: z.strictObject({ file: z.string().min(1) }).optional(), insecure: z.boolean() }),
+}
+
+/**
+ * Traces of requests, sent to a collector. `sample`: percent of the requests, for `apis` their own. `errors` and `slowerMs`: requests that are kept in
+ * addition.
+ */
+const tracing = z.strictObject({
+  ...collector,
   sample: percent,
   apis: z.record(name, percent).optional(),
   errors: z.literal(true).optional(),
@@ -153,6 +158,11 @@ const tracing = z.strictObject({
 })
 /** Where traces of requests are sent, and which. Times in milliseconds, shares in percent. */
 export type TracingPlan = z.infer<typeof tracing>
+
+/** Metrics, sent to a collector. `delta`: counters as differences since the last export. */
+const metrics = z.strictObject({ ...collector, everyMs: milliseconds, delta: z.literal(true).optional() })
+/** Where metrics are sent, and how often. Times in milliseconds. */
+export type MetricsPlan = z.infer<typeof metrics>
 
 /** The public listener. `trust`: CIDRs of proxies whose X-Forwarded-For is trusted. */
 export const gateway = z.strictObject({
@@ -166,6 +176,8 @@ export const gateway = z.strictObject({
   shared: sharedCounters.optional(),
   /** Absent: requests are not traced, and `traceparent` is forwarded like any other field. */
   tracing: tracing.optional(),
+  /** Absent: metrics are only served as a page. */
+  metrics: metrics.optional(),
   /** The on-error section of the gateway's policy documents. It runs if no route matches a request. Absent: nothing runs. */
   onUnmatched: z.array(stepId).max(1000).optional(),
 })

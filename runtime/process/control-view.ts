@@ -3,7 +3,7 @@ import type { EngineDoor } from "../control/ports.ts"
 import type { RequestExplanation, RequestQuestion } from "../gateway/explain/request-explanation.ts"
 import type { Gateway } from "../gateway/gateway.ts"
 import type { Database } from "../store/database.ts"
-import type { Metrics } from "../telemetry/metrics.ts"
+import type { MetricFamily, Metrics } from "../telemetry/metrics.ts"
 import { certificateWarnings } from "./certificate-state.ts"
 import type { ControlListeners } from "./control-listeners.ts"
 import type { DatabaseServers } from "./database-servers.ts"
@@ -12,8 +12,8 @@ import type { Serving } from "./serving.ts"
 
 /** What operators see of the parts that serve requests, in this process or in its workers. */
 export interface ControlView {
-  /** The metrics page. */
-  metrics(): Promise<string>
+  /** The current metrics. */
+  metrics(): Promise<readonly MetricFamily[]>
   /** Undefined: there is no gateway. */
   explain(question: RequestQuestion): Promise<RequestExplanation | undefined>
   /** Undefined: the request is not remembered. */
@@ -34,7 +34,7 @@ export function viewOf(
 ): ControlView {
   const { gateway, listeners, operators, acme, refused, warm, servers } = serving
   return {
-    metrics: async () => metrics.render(),
+    metrics: async () => metrics.read(),
     explain: async (question) => gateway?.explain(question),
     refusal: (id) => refused.find(id),
     engine: () => listeners?.door(),

@@ -71,7 +71,7 @@ export class EngineObserver implements ApiObserver {
   }
 
   ended(request: EndedRequest): void {
-    const { method, outcome, durationMs } = request
+    const { method, outcome, durationMs, trace } = request
     const store = this.#storeOf(request.store)
     const series = store.methods.get(method) ?? this.#methodOf(store, method)
     let counter = series.byOutcome[outcome]
@@ -80,7 +80,8 @@ export class EngineObserver implements ApiObserver {
       series.byOutcome[outcome] = counter
     }
     counter.add()
-    if (durationMs !== undefined) series.duration.observe(durationMs / 1000)
+    if (durationMs !== undefined)
+      series.duration.observe(durationMs / 1000, trace?.sampled === true ? trace : undefined)
     if (checkMethods.has(method)) this.#decide(store, outcome)
     this.#slow?.ended(request, store.label)
   }

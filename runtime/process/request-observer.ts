@@ -139,9 +139,11 @@ export class RequestObserver implements Observer {
     counter.add()
     if (exchange.protocol !== undefined) this.#protocols[exchange.protocol].add()
     // The duration of a WebSocket does not measure speed.
-    if (exchange.status !== 101) series.duration.observe(exchange.durationMs / 1000)
+    const { trace } = exchange
+    const sampled = trace?.sampled === true ? trace : undefined
+    if (exchange.status !== 101) series.duration.observe(exchange.durationMs / 1000, sampled)
     if (exchange.answeredBy !== undefined) this.#countAnswer(series, exchange.api, exchange.answeredBy.kind)
-    if (exchange.upstreamMs !== undefined) series.upstream.observe(exchange.upstreamMs / 1000)
+    if (exchange.upstreamMs !== undefined) series.upstream.observe(exchange.upstreamMs / 1000, sampled)
     if (exchange.backend !== undefined) this.#countBackend(series, exchange, exchange.backend)
     if (exchange.problem !== undefined) this.#problems.series(exchange.problem, exchange.reason ?? "").add()
     if (exchange.retried) this.#retried.add()

@@ -1,12 +1,10 @@
-import { randomUUID } from "node:crypto"
-import { hostname } from "node:os"
 import type { OpenTracer, TracerSettings } from "../gateway/generation/tracer-of-plan.ts"
 import type { HttpClient } from "../http/client/http-client.ts"
 import type { Log } from "../telemetry/log.ts"
 import type { Metrics } from "../telemetry/metrics.ts"
-import { firstAttribute, textAttribute, wholeAttribute } from "../tracing/attributes.ts"
 import { type ExportCounts, SpanExporter } from "../tracing/span-exporter.ts"
 import { type ContextCounts, Tracer } from "../tracing/tracer.ts"
+import { resourceOf } from "./otlp-resource.ts"
 
 /** Opens the tracers of a process, and counts what all of them do. */
 export class Tracing {
@@ -20,8 +18,6 @@ export class Tracing {
   /** By their settings: the gateway and the engine of a process share one. */
   readonly #exporters = new Map<string, { readonly exporter: SpanExporter; holders: number }>()
   readonly #closing = new Set<SpanExporter>()
-  /** Tells the processes of a service apart (`service.instance.id`). */
-  readonly #instance = randomUUID()
   readonly #parts: { readonly http: HttpClient; readonly log: Log; readonly version: string }
 
   constructor(
@@ -64,7 +60,7 @@ export class Tracing {
       {
         ...{ url: `${url.replace(/\/$/, "")}/v1/traces`, headers, version },
         ...(ca === undefined && !insecure ? {} : { trust: { ca, insecure } }),
-        resource: this.#resourceOf(settings),
+        resource: resourceOf(settings.service, version),
       },
       {
         ...{ http, counts: this.#counts },
@@ -74,20 +70,6 @@ export class Tracing {
             : log.warn({ collector: url, reason }, "the collector does not accept traces"),
       },
     )
-  }
-
-  #resourceOf({ service }: TracerSettings): string {
-    const { version } = this.#parts
-    const attributes =
-      firstAttribute("service.name")(service) +
-      textAttribute("service.version")(version) +
-      textAttribute("service.instance.id")(this.#instance) +
-      textAttribute("host.name")(hostname()) +
-      wholeAttribute("process.pid")(process.pid) +
-      textAttribute("telemetry.sdk.name")("sallyport") +
-      textAttribute("telemetry.sdk.language")("nodejs") +
-      textAttribute("telemetry.sdk.version")(version)
-    return `{"attributes":[${attributes}]}`
   }
 }
 

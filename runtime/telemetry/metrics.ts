@@ -7,7 +7,21 @@ export interface Counter {
 
 /** Times or sizes, counted by upper bounds. */
 export interface Histogram {
-  observe(value: number): void
+  /** `from`: the sampled trace in which it was measured; undefined: none. */
+  observe(value: number, from?: TracedSpan): void
+}
+
+/** The ids of a span in hexadecimal. */
+export interface TracedSpan {
+  readonly traceId: string
+  readonly spanId: string
+}
+
+/** A measurement with its trace, as an example for those of its bucket. */
+export interface Exemplar extends TracedSpan {
+  readonly value: number
+  /** Milliseconds since the epoch. */
+  readonly atMs: number
 }
 
 /** A family of series that differ by label values. Look up `series` once, when the plan is loaded, and keep it. */
@@ -29,6 +43,8 @@ export interface MetricFamily {
   /** Counters and histograms: `sum`. */
   readonly merging: Merging
   readonly samples: readonly (readonly [series: string, value: number])[]
+  /** The last example of a series, for some series of buckets. Absent: none. */
+  readonly exemplars?: readonly (readonly [series: string, exemplar: Exemplar])[]
 }
 
 /** Limit on the series of a family. Further label values are counted together under `other`, so that callers cannot grow the page without limit. */
@@ -90,7 +106,7 @@ export class Metrics {
   }
 }
 
-/** The metrics page of these values, in the Prometheus text format. */
+/** The metrics page of these values, in the Prometheus text format (version 0.0.4), which has no exemplars. */
 export function metricsPage(families: readonly MetricFamily[]): string {
   return families
     .map(({ name, help, kind, samples }) => {
@@ -133,6 +149,12 @@ class ReadFamily {
 
 interface ReadsSamples {
   samples(name: string, labels: readonly string[], values: readonly string[]): Sample[]
+  /** Histograms only. */
+  exemplars?(
+    name: string,
+    labels: readonly string[],
+    values: readonly string[],
+  ): (readonly [string, Exemplar])[]
 }
 
 class SeriesTable<Series extends ReadsSamples> implements Family<Series> {
@@ -166,10 +188,13 @@ class SeriesTable<Series extends ReadsSamples> implements Family<Series> {
   }
 
   read(): MetricFamily {
-    const samples = [...this.#table.values()].flatMap(({ values, series }) =>
-      series.samples(this.#family.name, this.#labels, values),
+    const { name } = this.#family
+    const table = [...this.#table.values()]
+    const samples = table.flatMap(({ values, series }) => series.samples(name, this.#labels, values))
+    const exemplars = table.flatMap(
+      ({ values, series }) => series.exemplars?.(name, this.#labels, values) ?? [],
     )
-    return { ...this.#family, samples }
+    return exemplars.length === 0 ? { ...this.#family, samples } : { ...this.#family, samples, exemplars }
   }
 }
 
@@ -189,31 +214,52 @@ class Buckets implements Histogram, ReadsSamples {
   readonly #bounds: readonly number[]
   readonly #counts: Float64Array
   #sum = 0
+  /** Of each bucket, once there is one. */
+  #exemplars: (Exemplar | undefined)[] | undefined
 
   constructor(bounds: readonly number[]) {
     this.#bounds = bounds
     this.#counts = new Float64Array(bounds.length + 1)
   }
 
-  observe(value: number): void {
+  observe(value: number, from?: TracedSpan): void {
     let at = 0
     while (at < this.#bounds.length && value > (this.#bounds[at] as number)) at++
     this.#counts[at] = (this.#counts[at] as number) + 1
     this.#sum += value
+    if (from === undefined) return
+    this.#exemplars ??= []
+    this.#exemplars[at] = { traceId: from.traceId, spanId: from.spanId, value, atMs: Date.now() }
+  }
+
+  /** The name of a bucket's series. */
+  #bucket(name: string, labels: readonly string[], values: readonly string[], index: number): string {
+    const bound = index < this.#bounds.length ? String(this.#bounds[index]) : "+Inf"
+    return `${name}_bucket${labelText([...labels, "le"], [...values, bound])}`
+  }
+
+  exemplars(
+    name: string,
+    labels: readonly string[],
+    values: readonly string[],
+  ): (readonly [string, Exemplar])[] {
+    return (this.#exemplars ?? []).flatMap((exemplar, index) =>
+      exemplar === undefined ? [] : [[this.#bucket(name, labels, values, index), exemplar] as const],
+    )
   }
 
   samples(name: string, labels: readonly string[], values: readonly string[]): Sample[] {
     let count = 0
     const buckets = [...this.#counts].map((inBucket, index): Sample => {
       count += inBucket
-      const bound = index < this.#bounds.length ? String(this.#bounds[index]) : "+Inf"
-      return [`${name}_bucket${labelText([...labels, "le"], [...values, bound])}`, count]
+      return [this.#bucket(name, labels, values, index), count]
     })
     const own = labelText(labels, values)
     return [...buckets, [`${name}_sum${own}`, this.#sum], [`${name}_count${own}`, count]]
   }
 }
 
+/** The lines above the samples of a metric. */
 function head(name: string, help: string, kind: string): string {
   return `# HELP ${name} ${help.replace(/\\/g, "\\\\").replace(/\n/g, "\\n")}\n# TYPE ${name} ${kind}\n`
 }
@@ -227,7 +273,8 @@ function escapeLabel(value: string): string {
   return value.replace(/\\/g, "\\\\").replace(/"/g, '\\"').replace(/\n/g, "\\n")
 }
 
-function numberText(value: number): string {
+/** A number in either text format. */
+export function numberText(value: number): string {
   return value === Number.POSITIVE_INFINITY ? "+Inf" : String(value)
 }
 

@@ -1,14 +1,9 @@
 import type { OutgoingHttp } from "../http/client/http-client.ts"
+import { type OtlpTarget, postOtlp } from "./otlp-post.ts"
 import { SpanBatch } from "./span-batch.ts"
 
 /** Where spans are sent, by OTLP over HTTP with JSON. */
-export interface ExporterSettings {
-  /** The full URL: `http://collector:4318/v1/traces`. */
-  readonly url: string
-  /** Names and values alternate. */
-  readonly headers: readonly string[]
-  /** How the collector's certificate is verified (PEM); absent: by the system's authorities. */
-  readonly trust?: { readonly ca: string | undefined; readonly insecure: boolean }
+export interface ExporterSettings extends OtlpTarget {
   /** JSON of OTLP's `Resource`. */
   readonly resource: string
   /** Version of this program, for the instrumentation scope. */
@@ -42,11 +37,9 @@ const batchSpans = 512
 /** Bytes that wait; about 20,000 spans. */
 const queueBytesMax = 16 * 2 ** 20
 const delayMs = 1_000
-const timeoutMs = 10_000
 const attemptsMax = 8
 const pauseMsMax = 30_000
 const closeMs = 3_000
-const responseBytesMax = 64 * 1024
 const bodyEnd = "]}]}]}"
 
 /**
@@ -156,7 +149,7 @@ export class SpanExporter {
   async #deliver(body: Buffer, spans: number): Promise<Loss> {
     const { counts, pauseMs = 1_000 } = this.#ports
     for (let attempt = 1; ; attempt++) {
-      const sent = await this.#post(body)
+      const sent = await postOtlp(this.#ports.http, this.#settings, body, this.#ending.signal)
       counts.posts[sent.outcome] += 1
       if (sent.outcome === "delivered") {
         const refused = Math.min(sent.refused, spans)
@@ -191,56 +184,10 @@ export class SpanExporter {
     this.#trouble = trouble
     this.#ports.onChange(trouble)
   }
-
-  async #post(body: Buffer): Promise<Sent> {
-    const { url, headers, trust } = this.#settings
-    try {
-      const response = await this.#ports.http.send({
-        ...{ url, method: "POST", body, timeoutMs, responseBytesMax, signal: this.#ending.signal },
-        headers: ["content-type", "application/json", ...headers],
-        ...(trust === undefined ? {} : { trust }),
-      })
-      return readResponse(response)
-    } catch (error) {
-      return { outcome: "failed", reason: error instanceof Error ? error.message : String(error), afterMs: 0 }
-    }
-  }
 }
 
 /** Spans of a batch that were dropped; none: it was delivered. */
 interface Loss {
   readonly reason: DropReason
   readonly spans: number
-}
-
-/** What became of a batch. */
-type Sent =
-  | { readonly outcome: "delivered"; readonly refused: number; readonly reason: string }
-  | { readonly outcome: "rejected"; readonly reason: string }
-  | { readonly outcome: "failed"; readonly reason: string; readonly afterMs: number }
-
-/** Statuses after which a client of OTLP repeats the request. */
-const retryable: ReadonlySet<number> = new Set([429, 502, 503, 504])
-
-/** Reads a response of the collector (OTLP specification, "OTLP/HTTP Response"). */
-function readResponse(response: Awaited<ReturnType<OutgoingHttp["send"]>>): Sent {
-  const { status, fields, body } = response
-  if (status >= 200 && status < 300) return { outcome: "delivered", ...partialSuccess(body) }
-  const reason = `it responded with ${status}`
-  if (!retryable.has(status)) return { outcome: "rejected", reason }
-  const at = fields.indexOf("retry-after")
-  const seconds = at === -1 ? 0 : Number(fields[at + 1])
-  return { outcome: "failed", reason, afterMs: seconds > 0 ? Math.min(seconds * 1000, 60_000) : 0 }
-}
-
-/** Spans that the collector refused of a batch it accepted. A body of another form says nothing. */
-function partialSuccess(body: Buffer): { refused: number; reason: string } {
-  try {
-    const { partialSuccess: partial } = JSON.parse(body.toString())
-    const refused = Number(partial?.rejectedSpans ?? 0)
-    if (refused > 0) return { refused, reason: String(partial.errorMessage ?? "").slice(0, 200) }
-  } catch {
-    // Not JSON.
-  }
-  return { refused: 0, reason: "" }
 }

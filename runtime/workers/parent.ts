@@ -15,6 +15,7 @@ import { Heartbeat } from "../process/heartbeat.ts"
 import { HistoryLosses } from "../process/history-losses.ts"
 import { keptPlanOf } from "../process/kept-plan.ts"
 import { openQuotas, type ProcessQuotas } from "../process/metering.ts"
+import { MetricPush } from "../process/metric-push.ts"
 import { openAcme } from "../process/open-acme.ts"
 import { openControl } from "../process/open-control.ts"
 import { openControlListeners } from "../process/open-control-listeners.ts"
@@ -24,7 +25,7 @@ import { StartError, startErrorOf } from "../process/start-error.ts"
 import { addLimitMetrics } from "../process/traffic-metrics.ts"
 import type { Database } from "../store/database.ts"
 import { removeProcess } from "../store/processes.ts"
-import { Metrics, metricsPage } from "../telemetry/metrics.ts"
+import { type MetricFamily, Metrics } from "../telemetry/metrics.ts"
 import { mergedMetrics, mergedStatus } from "./sums.ts"
 import { WorkerPool } from "./worker-pool.ts"
 
@@ -70,9 +71,9 @@ export async function startParent(settings: ParentSettings): Promise<ParentRunti
   }
 }
 
+/** The parent has the role `control` alone; its workers have the others. */
 async function start(settings: ParentSettings, database: Database, metrics: Metrics): Promise<ParentRuntime> {
   const { log, graceMs = 10_000, workers, version } = settings
-  // The workers have the other roles.
   const roles = settings.roles.filter((role) => role === "control")
   const losses = new HistoryLosses(metrics, log)
   const quotas = openQuotas(database, spoolOf(settings), losses)
@@ -85,6 +86,7 @@ async function start(settings: ParentSettings, database: Database, metrics: Metr
   const report = () => stateOf({ keeper, pool, losses, database, workers }, quotas)
   const heartbeat = new Heartbeat({ database, roles, version, state: report })
   addStateMetrics(metrics, { report, keeper, operators, gateway: undefined, listeners: undefined })
+  const push = new MetricPush(settings, metrics, () => allMetrics(metrics, pool))
   keeper.onChange = () => {
     const { serial, error, refusedSerial, kept, keptAt } = keeper
     pool.planChanged({ serial, error, refusedSerial, kept: kept ?? null, keptAt: keptAt?.getTime() ?? null })
@@ -97,7 +99,7 @@ async function start(settings: ParentSettings, database: Database, metrics: Metr
   let isStarted = false
   const close = async () => {
     await control?.close()
-    await keeper.close()
+    await Promise.all([keeper.close(), push.close()])
     await pool.close(graceMs)
     await heartbeat.stop()
     await Promise.all([quotas.close(), closeOperators()])
@@ -112,6 +114,7 @@ async function start(settings: ParentSettings, database: Database, metrics: Metr
     await quotas.start()
     if (settings.plan === undefined) await keeper.start()
     else await keeper.serveFile(settings.plan)
+    push.follow(keeper)
   } catch (error) {
     await close()
     throw startErrorOf(error)
@@ -237,6 +240,11 @@ function desksOf(
   }
 }
 
+/** The metrics of the machine: those of the parent and of all workers. */
+async function allMetrics(metrics: Metrics, pool: WorkerPool): Promise<readonly MetricFamily[]> {
+  return mergedMetrics([metrics.read(), ...(await pool.metrics())])
+}
+
 /** The workers as one process. */
 function viewOf(
   pool: WorkerPool,
@@ -246,7 +254,7 @@ function viewOf(
   engineKey: string,
 ): ControlView {
   return {
-    metrics: async () => metricsPage(mergedMetrics([metrics.read(), ...(await pool.metrics())])),
+    metrics: () => allMetrics(metrics, pool),
     explain: async ({ body, ...question }) => {
       const workers = pool.started
       const worker = workers.find(({ serves }) => serves) ?? workers[0]

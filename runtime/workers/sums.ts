@@ -1,6 +1,6 @@
 import type { StatusAnswer } from "../control/api.ts"
 import type { OwnStatus } from "../process/control-view.ts"
-import type { Merging, MetricFamily } from "../telemetry/metrics.ts"
+import type { Exemplar, Merging, MetricFamily } from "../telemetry/metrics.ts"
 
 const merges: Readonly<Record<Merging, (a: number, b: number) => number>> = {
   sum: (a, b) => a + b,
@@ -10,18 +10,32 @@ const merges: Readonly<Record<Merging, (a: number, b: number) => number>> = {
 
 /** The metrics of several processes as those of one. Families and series keep the order in which they first appear. */
 export function mergedMetrics(processes: Iterable<readonly MetricFamily[]>): MetricFamily[] {
-  const families = new Map<string, { readonly family: MetricFamily; readonly samples: Map<string, number> }>()
+  const families = new Map<string, Merged>()
   for (const family of [...processes].flat()) {
     const known = families.get(family.name)
     const samples = known?.samples ?? new Map<string, number>()
-    if (known === undefined) families.set(family.name, { family, samples })
+    const exemplars = known?.exemplars ?? new Map<string, Exemplar>()
+    if (known === undefined) families.set(family.name, { family, samples, exemplars })
+    for (const [series, exemplar] of family.exemplars ?? [])
+      if ((exemplars.get(series)?.atMs ?? 0) <= exemplar.atMs) exemplars.set(series, exemplar)
     const merge = merges[family.merging]
     for (const [series, value] of family.samples) {
       const before = samples.get(series)
       samples.set(series, before === undefined ? value : merge(before, value))
     }
   }
-  return [...families.values()].map(({ family, samples }) => ({ ...family, samples: [...samples] }))
+  return [...families.values()].map(({ family, samples, exemplars }) => ({
+    ...family,
+    samples: [...samples],
+    ...(exemplars.size === 0 ? {} : { exemplars: [...exemplars] }),
+  }))
+}
+
+/** A family of several processes. Of the exemplars of a series, it has the last one. */
+interface Merged {
+  readonly family: MetricFamily
+  readonly samples: Map<string, number>
+  readonly exemplars: Map<string, Exemplar>
 }
 
 /** The part of a process' metrics that stays true after its end: what it counted. */

@@ -22,7 +22,7 @@ it("a process that is starting says so, whether or not it will be ready", async 
     {
       started: () => isStarted,
       readiness: async () => ({ reasons: ["no plan"], warnings: [] }),
-      metrics: async () => "",
+      metrics: async () => [],
     },
   )
   stops.push(() => health.close())

@@ -202,7 +202,7 @@ export const rooms: readonly Room[] = [
   },
   {
     path: "runtime/telemetry",
-    doors: ["log", "metrics"],
+    doors: ["log", "metrics", "open-metrics"],
     may: [],
     packages: ["pino"],
     builtins: "any",
@@ -404,6 +404,8 @@ export const rooms: readonly Room[] = [
     doors: [
       "attributes",
       "call-span",
+      "metric-exporter",
+      "metric-json",
       "random-ids",
       "read-span",
       "request-trace",
@@ -412,7 +414,7 @@ export const rooms: readonly Room[] = [
       "trace-context",
       "tracer",
     ],
-    may: ["runtime/http"],
+    may: ["runtime/http", "runtime/telemetry"],
     builtins: ["node:crypto"],
   },
   {
@@ -521,6 +523,7 @@ export const rooms: readonly Room[] = [
       "history-losses",
       "kept-plan",
       "metering",
+      "metric-push",
       "open-acme",
       "open-control",
       "open-control-listeners",

@@ -19,11 +19,44 @@ export interface ReceivedSpan {
   readonly status: { readonly code?: number; readonly message?: string } | undefined
 }
 
+/** A metric as sent. */
+export interface ReceivedMetric {
+  readonly name: string
+  readonly unit: string
+  readonly gauge?: { readonly dataPoints: readonly ReceivedPoint[] }
+  readonly sum?: ReceivedSums & { readonly isMonotonic: boolean }
+  readonly histogram?: ReceivedSums
+}
+
+interface ReceivedSums {
+  /** 1: delta, 2: cumulative. */
+  readonly aggregationTemporality: number
+  readonly dataPoints: readonly ReceivedPoint[]
+}
+
+export interface ReceivedPoint {
+  readonly attributes?: readonly WireAttribute[]
+  readonly startTimeUnixNano?: string
+  readonly timeUnixNano: string
+  readonly asDouble?: number
+  readonly count?: string
+  readonly sum?: number
+  readonly bucketCounts?: readonly string[]
+  readonly explicitBounds?: readonly number[]
+  readonly exemplars?: readonly {
+    readonly traceId: string
+    readonly spanId: string
+    readonly asDouble: number
+  }[]
+}
+
 /** A collector that reads OTLP with the published protobuf messages. */
 export interface Receiver {
   readonly url: string
   readonly port: number
   readonly spans: ReceivedSpan[]
+  /** The metrics of each request, by name. */
+  readonly metrics: ReadonlyMap<string, ReceivedMetric>[]
   readonly resources: Readonly<Record<string, unknown>>[]
   readonly headers: NodeJS.Dict<string | string[]>[]
   /** Requests whose body is not an `ExportTraceServiceRequest`, with the reason. */
@@ -43,7 +76,8 @@ interface Message {
 
 const messages = createRequire(import.meta.url)("@opentelemetry/otlp-transformer/build/src/generated/root")
   .opentelemetry.proto
-const requestMessage: Message = messages.collector.trace.v1.ExportTraceServiceRequest
+const traceMessage: Message = messages.collector.trace.v1.ExportTraceServiceRequest
+const metricMessage: Message = messages.collector.metrics.v1.ExportMetricsServiceRequest
 
 interface WireSpan {
   readonly traceId: string
@@ -71,9 +105,17 @@ interface WireRequest {
   }[]
 }
 
+interface WireMetrics {
+  readonly resourceMetrics: readonly {
+    readonly resource: { readonly attributes: readonly WireAttribute[] }
+    readonly scopeMetrics: readonly { readonly metrics: readonly ReceivedMetric[] }[]
+  }[]
+}
+
 /** Starts a receiver. `respond` may replace its responses. */
 export async function startReceiver(respond: Responding = () => false, port = 0): Promise<Receiver> {
   const spans: ReceivedSpan[] = []
+  const metrics: ReadonlyMap<string, ReceivedMetric>[] = []
   const resources: Record<string, unknown>[] = []
   const headers: NodeJS.Dict<string | string[]>[] = []
   const faults: string[] = []
@@ -88,11 +130,20 @@ export async function startReceiver(respond: Responding = () => false, port = 0)
       if (respond(response, count)) return
       headers.push(request.headers)
       try {
-        if (request.url !== "/v1/traces" || request.method !== "POST") throw new Error(`${request.url}`)
-        for (const { resource, scopeSpans } of decoded(body).resourceSpans) {
-          resources.push(valuesOf(resource.attributes))
-          spans.push(...scopeSpans.flatMap((scope) => scope.spans.map(shownSpan)))
-        }
+        if (request.method !== "POST") throw new Error(`${request.method}`)
+        if (request.url === "/v1/metrics")
+          for (const { resource, scopeMetrics } of decoded<WireMetrics>(metricMessage, body)
+            .resourceMetrics) {
+            resources.push(valuesOf(resource.attributes))
+            const all = scopeMetrics.flatMap((scope) => scope.metrics)
+            metrics.push(new Map(all.map((metric) => [metric.name, metric])))
+          }
+        else if (request.url === "/v1/traces")
+          for (const { resource, scopeSpans } of decoded<WireRequest>(traceMessage, body).resourceSpans) {
+            resources.push(valuesOf(resource.attributes))
+            spans.push(...scopeSpans.flatMap((scope) => scope.spans.map(shownSpan)))
+          }
+        else throw new Error(`${request.url}`)
       } catch (error) {
         faults.push(String(error))
       }
@@ -102,7 +153,7 @@ export async function startReceiver(respond: Responding = () => false, port = 0)
   await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve))
   const bound = (server.address() as AddressInfo).port
   return {
-    ...{ url: `http://127.0.0.1:${bound}`, port: bound, spans, resources, headers, faults },
+    ...{ url: `http://127.0.0.1:${bound}`, port: bound, spans, metrics, resources, headers, faults },
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())
@@ -112,12 +163,10 @@ export async function startReceiver(respond: Responding = () => false, port = 0)
 }
 
 /** Reads a body, encodes it as protobuf and back: what the messages do not have would be lost on the way. */
-function decoded(body: string): WireRequest {
+function decoded<Wire>(message: Message, body: string): Wire {
   const json = JSON.parse(body)
-  const message = requestMessage.decode(
-    requestMessage.encode(requestMessage.fromObject(withBytes(json))).finish(),
-  )
-  const back = requestMessage.toObject(message, { longs: String, bytes: String })
+  const read = message.decode(message.encode(message.fromObject(withBytes(json))).finish())
+  const back = message.toObject(read, { longs: String, bytes: String })
   if (!isDeepStrictEqual(JSON.parse(JSON.stringify(back)), withBytes(json)))
     throw new Error(`the body has members that the messages do not have: ${body}`)
   return json

@@ -17,6 +17,7 @@ import { lowerEngineAuth } from "./engine-auth.ts"
 import { lowerAuthzen, lowerEngineCors, lowerEngineLimits } from "./engine-settings.ts"
 import type { KeyUses } from "./key-uses.ts"
 import { engineListeners, publicListeners } from "./listen.ts"
+import { lowerMetrics } from "./metrics.ts"
 import { idsOf, type Lowered } from "./step.ts"
 import type { StoreModels } from "./store-model.ts"
 import { lowerTracing } from "./tracing.ts"
@@ -78,6 +79,7 @@ export function lowerGateway(
     },
     ...sharedOf(limits, values),
     ...lowerTracing(block, values, report),
+    ...lowerMetrics(block, values, report),
     ...(onUnmatched.length === 0 ? {} : { onUnmatched: idsOf(onUnmatched) }),
   }
 }

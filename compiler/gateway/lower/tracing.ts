@@ -1,11 +1,8 @@
 import type { PlanBody } from "../../../runtime/plan/plan.ts"
 import type { TracingPlan } from "../../../runtime/plan/resources.ts"
 import type { Report } from "../../core/diagnostic.ts"
-import type { Span } from "../../core/source.ts"
 import { type BoundBlock, headSpan, statementOf, statementsOf } from "../bind/bound.ts"
-import { mayWrite } from "./header.ts"
-import { lowerTls } from "./tls.ts"
-import { lowerUrl } from "./url.ts"
+import { lowerCollector, Once } from "./collector.ts"
 import type { Values } from "./values.ts"
 
 /** As an SDK of OpenTelemetry: a user who tries tracing sees the first request. */
@@ -18,57 +15,15 @@ export function lowerTracing(
   report: Report,
 ): Pick<NonNullable<PlanBody["gateway"]>, "tracing"> {
   const block = statementOf(gateway, "tracing")?.block
-  const otlp = lowerUrl(statementOf(block, "otlp")?.args.text("url"), values, report)
-  if (block === undefined || otlp === undefined) return {}
-  const otherSide = {
-    ...{ name: "the collector", urls: [otlp], url: "the URL" },
-    unseen: "",
-    without: "there is no server certificate to check: the URL of the collector is `http:`",
-  }
-  const tls = lowerTls(block, otherSide, undefined, report)
+  const collector = lowerCollector(block, values, report)
+  if (block === undefined || collector === undefined) return {}
   const tracing: TracingPlan = {
-    ...{ otlp, tls, headers: headersOf(block, values, report) },
+    ...collector,
     ...samplesOf(block, report),
     ...keptOf(block, report),
   }
   values.needIn(tracing)
   return { tracing }
-}
-
-/** Reports a second entry with the same name. */
-class Once {
-  readonly #report: Report
-  readonly #seen = new Map<string, Span>()
-
-  constructor(report: Report) {
-    this.#report = report
-  }
-
-  /** False, and reported: there was one before. */
-  isFirst(name: string, span: Span, words: string): boolean {
-    const earlier = this.#seen.get(name)
-    if (earlier === undefined) this.#seen.set(name, span)
-    else
-      this.#report.add("SP2016", span, `${words} is given twice`, {
-        related: [{ span: earlier, message: "the first" }],
-      })
-    return earlier === undefined
-  }
-}
-
-function headersOf(block: BoundBlock, values: Values, report: Report): TracingPlan["headers"] {
-  const once = new Once(report)
-  return statementsOf(block, "header").flatMap((bound) => {
-    const header = bound.args.get("header")
-    const secret = bound.args.word("value")?.text
-    const name = header?.value as string | undefined
-    if (header === undefined || name === undefined || secret === undefined) return []
-    const { span } = header.argument
-    if (!mayWrite(name, span, "request", report) || !once.isFirst(name, span, `the header \`${name}\``))
-      return []
-    values.needSecret(secret)
-    return [{ name, secret }]
-  })
 }
 
 /** The general share, and those of APIs. */

@@ -9,6 +9,7 @@ export type BlockName =
   | "limits"
   | "shared redis"
   | "tracing"
+  | "metrics"
   | "authz"
   | "authz key"
   | "authz jwt"

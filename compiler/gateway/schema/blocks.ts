@@ -41,6 +41,7 @@ import {
   engineLimitRows,
   grantRows,
 } from "./engine.ts"
+import { metrics, metricsRows } from "./metrics.ts"
 import { authOidcRows, oidcRows } from "./oidc.ts"
 import { extraRow, validateRequestRows, validateResponseRows } from "./openapi.ts"
 import { pdpRows } from "./pdp.ts"
@@ -87,7 +88,7 @@ import { policyXml, xmlRows } from "./xml.ts"
 /** The language: every block and the statements it accepts. */
 export const blocks: { readonly [Name in BlockName]: BlockRow } = {
   file: { title: "a file", rows: fileRows },
-  gateway: { title: "`gateway`", rows: [...gatewayRows, tracing, ...everyScope] },
+  gateway: { title: "`gateway`", rows: [...gatewayRows, tracing, metrics, ...everyScope] },
   listen: { title: "`listen`", rows: listenRows },
   "engine listen": { title: "`listen` of the engine", rows: engineListenRows },
   "listen tls": { title: "`tls` of a listener", rows: listenTlsRows },
@@ -95,6 +96,7 @@ export const blocks: { readonly [Name in BlockName]: BlockRow } = {
   limits: { title: "`limits`", rows: limitsRows },
   "shared redis": { title: "`shared redis`", rows: sharedRows },
   tracing: { title: "`tracing`", rows: tracingRows },
+  metrics: { title: "`metrics`", rows: metricsRows },
   authz: { title: "`authz`", rows: authzRows },
   "authz key": { title: "`auth key`", rows: grantRows },
   "authz jwt": { title: "`auth jwt` of the engine", rows: engineJwtRows },

@@ -8,6 +8,29 @@ export const tracing: StatementRow = {
   example: 'tracing { otlp "http://collector:4318"; sample 1 percent; always errors }',
 }
 
+/** Credentials for a collector of OpenTelemetry. */
+export const collectorHeader: StatementRow = {
+  keyword: "header",
+  several: 20,
+  forms: [
+    {
+      args: [slot("header", "header-name"), slot("value", "reference", { to: ["secret"], label: "SECRET" })],
+    },
+  ],
+  byDefault: "no credentials",
+  docs: "A header for the collector. The secret is its whole value.",
+  example: 'header "Authorization" collector_token',
+}
+
+/** The certificate of a collector of OpenTelemetry. */
+export const collectorTls: StatementRow = {
+  keyword: "tls",
+  forms: [{ args: [], block: "tls", blockRequired: true }],
+  byDefault: "certificates are checked against the system's authorities",
+  docs: "How the certificate of the collector is checked.",
+  example: 'tls { ca file("certs/internal-ca.pem") }',
+}
+
 const share = [slot("share", "decimal", { max: 100, label: "N" }), word("percent")]
 
 export const tracingRows: readonly StatementRow[] = [
@@ -18,21 +41,7 @@ export const tracingRows: readonly StatementRow[] = [
     docs: "Base URL of the collector; `/v1/traces` is added.",
     example: 'otlp "http://collector:4318"',
   },
-  {
-    keyword: "header",
-    several: 20,
-    forms: [
-      {
-        args: [
-          slot("header", "header-name"),
-          slot("value", "reference", { to: ["secret"], label: "SECRET" }),
-        ],
-      },
-    ],
-    byDefault: "no credentials",
-    docs: "A header for the collector. The secret is its whole value.",
-    example: 'header "Authorization" collector_token',
-  },
+  collectorHeader,
   {
     keyword: "sample",
     several: true,
@@ -54,11 +63,5 @@ export const tracingRows: readonly StatementRow[] = [
     docs: "Traces requests in addition to `sample`, by how they end: with a status of 500 to 599 or without a complete response (`errors`), or after at least this time (`slower`). Such a trace has only the spans of the gateway, because backends got a `traceparent` that says `not sampled`.",
     example: "always errors",
   },
-  {
-    keyword: "tls",
-    forms: [{ args: [], block: "tls", blockRequired: true }],
-    byDefault: "certificates are checked against the system's authorities",
-    docs: "How the certificate of the collector is checked.",
-    example: 'tls { ca file("certs/internal-ca.pem") }',
-  },
+  collectorTls,
 ]

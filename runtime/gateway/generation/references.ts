@@ -28,7 +28,7 @@ export interface References {
  * @throws LoadError with all unset variables and all unreadable files, and the places that use them
  */
 export async function resolveReferences(
-  plan: Plan,
+  plan: Pick<Plan, "plan" | "origins">,
   wanted: ReadonlySet<string>,
   outside: Outside,
 ): Promise<References> {
@@ -88,10 +88,10 @@ export async function readPlanFile(
 class Reader {
   readonly problems: string[] = []
   readonly files: SeenFile[] = []
-  readonly #plan: Plan
+  readonly #plan: Pick<Plan, "plan" | "origins">
   readonly #outside: Outside
 
-  constructor(plan: Plan, outside: Outside) {
+  constructor(plan: Pick<Plan, "plan" | "origins">, outside: Outside) {
     this.#plan = plan
     this.#outside = outside
   }
@@ -128,9 +128,9 @@ function describe(reference: Reference): string {
 /** A value may refer to other values; cycles are refused here and in the compiler. */
 class Values {
   readonly known: Map<string, string>
-  readonly #plan: Plan
+  readonly #plan: Pick<Plan, "plan" | "origins">
 
-  constructor(plan: Plan, outer: Map<string, string>) {
+  constructor(plan: Pick<Plan, "plan" | "origins">, outer: Map<string, string>) {
     this.#plan = plan
     this.known = outer
   }

@@ -46,8 +46,11 @@ export async function provisionTracer(
     const shares = Object.entries(tracing.apis ?? {}).map(([api, each]) => [api, each / 100] as const)
     const settings = {
       service: name,
-      url: urlOf(references.text(tracing.otlp)),
-      headers: tracing.headers.flatMap((each) => [each.name, headerValue(references, each.secret)]),
+      url: collectorUrl(references.text(tracing.otlp), "tracing"),
+      headers: tracing.headers.flatMap((each) => [
+        each.name,
+        headerValue(references, each.secret, "tracing"),
+      ]),
       ca: ca === undefined ? undefined : await maker.readAuthorities("`tracing`", ca.file),
       insecure,
     }
@@ -65,20 +68,26 @@ export async function provisionTracer(
   return found
 }
 
-/** @throws Error if the text is not a URL of HTTP: it may come from the environment */
-function urlOf(text: string): string {
+/**
+ * Checks the URL of a collector; `block`: where it is written.
+ * @throws Error if the text is not a URL of HTTP: it may come from the environment
+ */
+export function collectorUrl(text: string, block: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || (url.protocol !== "http:" && url.protocol !== "https:"))
-    throw new Error(`\`otlp\` of \`tracing\`: \`${text}\` is not a URL with \`http:\` or \`https:\``)
+    throw new Error(`\`otlp\` of \`${block}\`: \`${text}\` is not a URL with \`http:\` or \`https:\``)
   return text
 }
 
-/** @throws Error if the secret cannot be the value of a field */
-function headerValue(references: References, secret: string): string {
+/**
+ * The value of a header for a collector; `block`: where it is written.
+ * @throws Error if the secret cannot be the value of a field
+ */
+export function headerValue(references: References, secret: string, block: string): string {
   const value = references.secrets.get(secret) ?? ""
   if (!/^[\t\x20-\x7e]*$/.test(value))
     throw new Error(
-      `\`header\` of \`tracing\`: the secret \`${secret}\` contains characters that a header cannot have`,
+      `\`header\` of \`${block}\`: the secret \`${secret}\` contains characters that a header cannot have`,
     )
   return value
 }
