@@ -147,6 +147,24 @@ export const commands: readonly CommandRow[] = [
     load: async () => (await import("./commands/control-token.ts")).controlTokenRevoke,
   },
   {
+    name: "audit verify",
+    purpose: "operate",
+    summary: "find rows of the audit log that were altered or removed; exit 1 when there are some",
+    load: async () => (await import("./commands/audit.ts")).auditVerify,
+  },
+  {
+    name: "audit export",
+    purpose: "operate",
+    summary: "print the audit log as JSON lines",
+    load: async () => (await import("./commands/audit.ts")).auditExport,
+  },
+  {
+    name: "audit prune",
+    purpose: "operate",
+    summary: "delete old rows of the audit log",
+    load: async () => (await import("./commands/audit.ts")).auditPrune,
+  },
+  {
     name: "migrate",
     purpose: "operate",
     summary: "update the database schema to this version; run it once before `serve`",

@@ -1,3 +1,4 @@
+import { resolve } from "node:path"
 import manifest from "../../package.json" with { type: "json" }
 import { CliError } from "./command.ts"
 import { type HostPort, readHostPort } from "./host-port.ts"
@@ -37,6 +38,18 @@ export function keepPlanOf(io: Io): boolean {
   const given = io.env["SALLYPORT_KEEP_PLAN"] || "on"
   if (given === "on" || given === "off") return given === "on"
   throw new CliError(`SALLYPORT_KEEP_PLAN has an unknown value: ${given}`, "Write `on` or `off`.")
+}
+
+/** `SALLYPORT_AUDIT_SINKS`: where rows of the audit log are copied, separated by commas or spaces. */
+export function auditSinksOf(io: Io): readonly string[] {
+  const sinks = (io.env["SALLYPORT_AUDIT_SINKS"] ?? "").split(/[\s,]+/).filter((sink) => sink !== "")
+  const wrong = sinks.find((sink) => !/^(?:stdout|file:.+|https?:\/\/.+)$/.test(sink))
+  if (wrong === undefined)
+    return sinks.map((sink) => sink.replace(/^file:(.+)$/s, (_, path) => `file:${resolve(io.cwd, path)}`))
+  throw new CliError(
+    `SALLYPORT_AUDIT_SINKS contains an unknown place: ${wrong}`,
+    "Write `stdout`, `file:PATH` or an http(s) URL, with commas between them.",
+  )
 }
 
 const levels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const

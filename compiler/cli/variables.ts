@@ -10,7 +10,7 @@ export interface EnvironmentVariable {
 /** Commands that connect to a running Sallyport. */
 const remote = [
   ...["plan", "apply", "history", "rollback", "status", "prune", "subscription", "usage"],
-  ...["whoami", "control-token"],
+  ...["whoami", "control-token", "audit"],
   ...["check", "list-objects", "list-users", "tuple", "watch", "shell", "explain request"],
 ]
 
@@ -113,6 +113,18 @@ export const variables: Readonly<Record<string, EnvironmentVariable>> = {
     docs: "The key or token for the engine that `--url` names.",
     byDefault: "no credentials",
     example: "the-key-of-a-service",
+  },
+  SALLYPORT_AUDIT_SINKS: {
+    commands: ["serve"],
+    docs: "Where the rows of the audit log are copied as JSON lines, separated by commas: `stdout`, `file:PATH` (a new file every 100 MB, five older ones are kept), or an http(s) URL, which gets them by POST. When a place fails, up to 10,000 rows wait for it.",
+    byDefault: "only the table in the database",
+    example: "stdout,file:/var/log/sallyport/audit.jsonl",
+  },
+  SALLYPORT_AUDIT_TOKEN: {
+    commands: ["serve"],
+    docs: "Bearer token for the URLs in SALLYPORT_AUDIT_SINKS.",
+    byDefault: "no credential",
+    example: "token-of-the-collector",
   },
   SALLYPORT_HOSTS: {
     commands: ["serve", "dev"],

@@ -61,6 +61,7 @@ export function addAdmission(app: FastifyInstance, settings: AdmissionSettings):
       return refuse(found.denied, found.detail)
     }
     attempts.succeeded(request.ip)
+    setOperator(request.raw, found)
     // Only operators learn that a route does not exist.
     const needs = rule?.needs ?? "any"
     if (needs !== "any" && !includesRole(found.role, needs))
@@ -68,7 +69,6 @@ export function addAdmission(app: FastifyInstance, settings: AdmissionSettings):
         "forbidden",
         `this needs the role \`${needs}\`, and \`${found.name}\` has \`${found.role}\``,
       )
-    setOperator(request.raw, found)
     if (request.headers.expect !== undefined) reply.raw.writeContinue()
     return undefined
   })

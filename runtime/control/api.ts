@@ -501,3 +501,25 @@ export interface WhoamiAnswer {
   readonly issuer: string | null
   readonly expiresAt: string | null
 }
+
+/** Query of `GET /v1/audit`. `after`: number of the row before the first; times are RFC 3339. */
+export const auditQuery = z.strictObject({
+  after: z.coerce.number().int().min(0).default(0),
+  from: z.iso.datetime({ offset: true }).optional(),
+  to: z.iso.datetime({ offset: true }).optional(),
+  limit: z.coerce.number().int().min(1).max(1_000).default(500),
+})
+
+/** Body of `POST /v1/audit/prune`. */
+export const auditPruneRequest = z.strictObject({ olderThanSeconds: z.number().int().min(86_400) })
+
+const chainPlace = z.strictObject({ seq: z.number().int(), hash: z.string() })
+
+/** Response of `GET /v1/audit`. `entry` is canonical JSON, see `chainHash` of runtime/store/audit-log.ts. `next`: `after` of the next page. */
+const auditAnswer = z.strictObject({
+  rows: z.array(z.strictObject({ seq: z.number().int(), entry: z.string(), hash: z.string() })),
+  head: chainPlace,
+  anchor: chainPlace,
+  next: z.number().int().nullable(),
+})
+export type AuditAnswer = z.infer<typeof auditAnswer>

@@ -62,9 +62,14 @@ export function setOperator(request: IncomingMessage, operator: Operator): void 
   operators.set(request, operator)
 }
 
+/** Who sent a request; undefined: it was not authenticated. */
+export function findOperator(request: IncomingMessage): Operator | undefined {
+  return operators.get(request)
+}
+
 /** Who sent an authenticated request. */
 export function operatorOf(request: IncomingMessage): Operator {
-  const found = operators.get(request)
+  const found = findOperator(request)
   if (found === undefined) throw new Error("the request was not authenticated")
   return found
 }

@@ -3,6 +3,7 @@ import type { Plan } from "../plan/plan.ts"
 import type { PlanBase, PlanIdentity } from "../store/plans.ts"
 import type { MetricFamily } from "../telemetry/metrics.ts"
 import type { ApplyAnswer, Author, PlanAnswer, PlanRecord, RefusalAnswer, StatusAnswer } from "./api.ts"
+import type { AuditPorts } from "./audit.ts"
 import type { PrunePorts } from "./prune.ts"
 import type { SubscriptionDesk } from "./subscription-desk.ts"
 import type { TokenPorts } from "./token-desk.ts"
@@ -55,6 +56,7 @@ export interface ControlPorts extends HealthPorts {
   /** Answers queries of usage. */
   readonly usage: UsageDesk
   readonly tokens: TokenPorts
+  readonly audit: AuditPorts
   /** Deletes old data. */
   readonly pruning: PrunePorts
   /** What the running plan would do with a request; undefined: this process has no gateway. */

@@ -14,6 +14,7 @@ import { acceptsOpenMetrics, openMetricsPage, openMetricsType } from "../telemet
 import { type AdmissionRefusal, addAdmission, addIdentityRoutes, type LoginOffer } from "./admission.ts"
 import { controlMark, explainRequestQuestion } from "./api.ts"
 import { Attempts } from "./attempts.ts"
+import { addAuditHooks, addAuditRoutes } from "./audit.ts"
 import { bodyOf } from "./body.ts"
 import { type ControlCallers, OperatorAccess, type OperatorSources } from "./operators.ts"
 import { addPlanRoutes } from "./plans.ts"
@@ -75,9 +76,11 @@ export function startControl(settings: ControlSettings, ports: ControlPorts): Pr
   return listenWith(settings, async (app) => {
     const { token, callers, findToken, onRefused } = settings
     addAdmission(app, { access: new OperatorAccess({ token, callers, findToken }), attempts, onRefused })
+    addAuditHooks(app, ports.audit)
     addHealthRoutes(app, ports)
     addIdentityRoutes(app, () => loginsOf(callers?.()))
     addTokenRoutes(app, ports.tokens)
+    addAuditRoutes(app, ports.audit)
     addStatusRoute(app, ports)
     addPlanRoutes(app, ports)
     addSubscriptionRoutes(app, ports.subscriptions)

@@ -12,6 +12,7 @@ import { HandshakeFailures } from "../http/server/tls.ts"
 import type { Plan } from "../plan/plan.ts"
 import { type Address, addressText } from "../plan/resources.ts"
 import type { ControlAccess } from "./control-access.ts"
+import type { AuditLog } from "./open-audit.ts"
 import { refusedBy } from "./served-plan.ts"
 
 /**
@@ -24,6 +25,7 @@ export class ControlListeners {
   readonly #handshakes = new HandshakeFailures()
   readonly #refusals = new EventCounts<AdmissionRefusal>()
   #control: Control | undefined
+  #audit: Pick<AuditLog, "dropped"> | undefined
   #open = new Map<string, Listener>()
 
   constructor(access: ControlAccess, onError: (error: unknown) => void) {
@@ -48,6 +50,16 @@ export class ControlListeners {
   /** State of the issuers of operators. */
   issuers(): ReturnType<ControlAccess["issuers"]> {
     return this.#access.issuers()
+  }
+
+  /** The audit log, for metrics. */
+  attachAudit(audit: Pick<AuditLog, "dropped">): void {
+    this.#audit = audit
+  }
+
+  /** Rows of the audit log that a sink did not take. */
+  get auditDropped(): AuditLog["dropped"] {
+    return this.#audit?.dropped ?? new Map()
   }
 
   get refusals(): EventCounts<AdmissionRefusal>["counts"] {

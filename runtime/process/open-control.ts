@@ -12,6 +12,7 @@ import type { ControlListeners } from "./control-listeners.ts"
 import type { ControlView } from "./control-view.ts"
 import type { Heartbeat } from "./heartbeat.ts"
 import type { Metering } from "./metering.ts"
+import { openAudit } from "./open-audit.ts"
 import { StartError } from "./start-error.ts"
 
 /** The parts of the process behind the control API. */
@@ -33,6 +34,8 @@ export interface ControlRole {
   readonly control: { readonly listen: Address; readonly token?: string | undefined } | undefined
   readonly hosts?: readonly string[] | undefined
   readonly log: Log
+  readonly auditSinks?: readonly string[] | undefined
+  readonly auditToken?: string | undefined
 }
 
 /**
@@ -40,7 +43,7 @@ export interface ControlRole {
  * @throws StartError when its address cannot be opened
  */
 export async function openControl(
-  { roles, control, hosts, log }: ControlRole,
+  { roles, control, hosts, log, auditSinks, auditToken }: ControlRole,
   parts: ControlParts,
 ): Promise<Control | undefined> {
   const operates = roles.includes("control")
@@ -52,6 +55,8 @@ export async function openControl(
   try {
     if (!operates) return await startHealth({ listen, hosts, log }, health)
     const { operators } = parts
+    const audit = openAudit(parts.database, log, { sinks: auditSinks, token: auditToken })
+    operators?.attachAudit(audit)
     const opened = await startControl(
       {
         ...{ listen, token, hosts, log },
@@ -60,13 +65,14 @@ export async function openControl(
         callers: () => operators?.callers,
         findToken: (digest) => findControlToken(parts.database, digest),
       },
-      { ...health, ...portsOf(parts) },
+      { ...health, ...portsOf(parts), audit },
     )
     operators?.attach(opened)
     return {
       ...opened,
       close: async () => {
         await Promise.all([opened.close(), operators?.close()])
+        await audit.close()
       },
     }
   } catch (error) {
@@ -75,7 +81,7 @@ export async function openControl(
 }
 
 /** What the control API can ask of this process. */
-function portsOf(parts: ControlParts): Omit<ControlPorts, keyof HealthPorts> {
+function portsOf(parts: ControlParts): Omit<ControlPorts, keyof HealthPorts | "audit"> {
   const { keeper } = parts
   return {
     current: () => keeper.current(),

@@ -193,6 +193,12 @@ export function addStateMetrics(
     ["reason"],
     () => [...(operators?.refusals ?? [])].map(([reason, count]) => [[reason], count] as const),
   )
+  metrics.observableCounter(
+    "sallyport_audit_dropped_total",
+    "Rows of the audit log that a sink did not take; the table has them.",
+    ["sink"],
+    () => [...(operators?.auditDropped ?? [])].map(([sink, count]) => [[sink], count] as const),
+  )
   if (listeners !== undefined)
     metrics.gauge("sallyport_watchers", "Requests that watch a store.", [], () => [[[], listeners.watchers]])
 }

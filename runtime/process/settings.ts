@@ -44,6 +44,10 @@ export interface RuntimeSettings {
   readonly spoolFolder?: string
   /** Whether to keep the running plan on disk, for a start while the database is unavailable (default: true). */
   readonly keepPlan?: boolean
+  /** Where rows of the audit log are copied: `stdout`, `file:PATH` or an HTTP URL. Absent: nowhere. */
+  readonly auditSinks?: readonly string[]
+  /** Bearer token for the URLs among them. */
+  readonly auditToken?: string
   /** How long `close` waits for requests in progress, in milliseconds (default: 10,000). */
   readonly graceMs?: number
 }

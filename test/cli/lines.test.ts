@@ -376,6 +376,17 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [["primary", "ann"], {}, { key: "primary", name: "ann" }],
     [["both", "ann"], {}, /neither `primary` nor `secondary`/],
   ],
+  "audit verify": [
+    [[], {}, { expected: undefined }],
+    [[], { expect: `7:${"ab".repeat(32)}` }, { expected: { seq: 7, hash: "ab".repeat(32) } }],
+    [[], { expect: "7" }, /is not a row/],
+  ],
+  "audit export": [[[], { from: "2026-01-31" }, { from: "2026-01-31T00:00:00.000Z", to: undefined }]],
+  "audit prune": [
+    [[], { olderThan: "400d" }, { olderThanSeconds: 400 * 86_400 }],
+    [[], {}, /needs an age/],
+    [[], { olderThan: "1h" }, /less than a day/],
+  ],
   whoami: [[[], { json: true }, { format: "json" }]],
   "control-token create": [
     [["ci"], { role: "publisher" }, { name: "ci", role: "publisher", lifetimeMs: 90 * 86_400_000 }],

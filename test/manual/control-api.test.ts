@@ -4,6 +4,8 @@ import { expect, test } from "vitest"
 import {
   activateRequest,
   applyRequest,
+  auditPruneRequest,
+  auditQuery,
   author,
   createSubscriptionRequest,
   createTokenRequest,
@@ -50,6 +52,8 @@ test.each([
   ["GET /v1/usage", usageQuery.shape],
   ["POST /v1/prune", pruneRequest.shape],
   ["POST /v1/tokens", createTokenRequest.shape],
+  ["GET /v1/audit", auditQuery.shape],
+  ["POST /v1/audit/prune", auditPruneRequest.shape],
 ])("the section of `%s` has every field", (route, shape) => {
   const section = page.split(`### \`${route}\`\n`)[1]?.split(/^##/m)[0] ?? ""
   expect(Object.keys(shape).filter((field) => !section.includes(`\`${field}\``))).toEqual([])

@@ -163,6 +163,7 @@ export const rooms: readonly Room[] = [
     path: "runtime/store",
     doors: [
       "acme",
+      "audit-log",
       "call-record",
       "capabilities",
       "connection-url",
@@ -481,6 +482,7 @@ export const rooms: readonly Room[] = [
     path: "runtime/control",
     doors: [
       "admission",
+      "audit",
       "api",
       "operators",
       "plan-keeper",

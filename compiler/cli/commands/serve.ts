@@ -16,7 +16,7 @@ import type { Io } from "../io.ts"
 import { type ProjectArgs, readProject, textOf } from "../options.ts"
 import { readPlanFile } from "../plan-file.ts"
 import { compileProject, demandEntry, planIn } from "../project.ts"
-import { controlListenOf, hostsOf, keepPlanOf, logLevelOf, version } from "../settings.ts"
+import { auditSinksOf, controlListenOf, hostsOf, keepPlanOf, logLevelOf, version } from "../settings.ts"
 import { runWorker, startParent, startRuntime } from "../start.ts"
 import { coresForUs, Supervisor } from "../supervised.ts"
 
@@ -175,6 +175,8 @@ async function baseSettingsOf(args: ServeArgs, io: Io): Promise<Omit<RuntimeSett
     cwd: io.cwd,
     ...(io.env["SALLYPORT_SPOOL"] ? { spoolFolder: resolve(io.cwd, io.env["SALLYPORT_SPOOL"]) } : {}),
     keepPlan: keepPlanOf(io),
+    auditSinks: auditSinksOf(io),
+    ...(io.env["SALLYPORT_AUDIT_TOKEN"] ? { auditToken: io.env["SALLYPORT_AUDIT_TOKEN"] } : {}),
     version,
     log,
     // The access log has the level `info`.
