@@ -2,7 +2,9 @@ import { jsonValuesDefault } from "../../runtime/plan/json-scan.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import {
   type Address,
+  bodyRateDefault,
   connectionsPerAddressDefault,
+  headMsDefault,
   ipv6PrefixDefault,
   limitKeysDefault,
 } from "../../runtime/plan/resources.ts"
@@ -345,6 +347,10 @@ function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || /^127\.\d+\.\d+\.\d+$/.test(host)
 }
 
+function rateWords({ bytes, ms }: Limits["bodyRate"]): string {
+  return `${sizeWords(bytes)} per ${durationWords(ms)}`
+}
+
 /** Limits as they are written in gateway.conf. */
 const limitWords: { readonly [Key in keyof Limits]: (limits: Limits) => string } = {
   bodyBytesMax: ({ bodyBytesMax }) => `limits { body ${sizeWords(bodyBytesMax)} }`,
@@ -354,6 +360,8 @@ const limitWords: { readonly [Key in keyof Limits]: (limits: Limits) => string }
   timeoutMs: ({ timeoutMs }) => `limits { timeout ${durationWords(timeoutMs)} }`,
   ipv6Prefix: ({ ipv6Prefix }) => `limits { ipv6-prefix ${ipv6Prefix} }`,
   jsonValuesMax: ({ jsonValuesMax }) => `limits { json-values ${jsonValuesMax} }`,
+  headMs: ({ headMs }) => `limits { head-timeout ${durationWords(headMs)} }`,
+  bodyRate: ({ bodyRate }) => `limits { body-rate ${rateWords(bodyRate)} }`,
   connectionsPerAddressMax: ({ connectionsPerAddressMax }) =>
     `limits { connections-per-address ${connectionsPerAddressMax ?? "none"} }`,
   newConnectionsPerAddressMax: ({ newConnectionsPerAddressMax }) =>
@@ -372,6 +380,8 @@ const limitNames: { readonly [Key in keyof Limits]: string } = {
   timeoutMs: "timeout",
   ipv6Prefix: "ipv6-prefix",
   jsonValuesMax: "json-values",
+  headMs: "head-timeout",
+  bodyRate: "body-rate",
   connectionsPerAddressMax: "connections-per-address",
   newConnectionsPerAddressMax: "new-connections-per-address",
   limitKeysMax: "limit-keys",
@@ -379,6 +389,14 @@ const limitNames: { readonly [Key in keyof Limits]: string } = {
 
 /** The effect of each changed limit. */
 const limitRules: FieldRules<Limits> = {
+  headMs: (before, after) =>
+    after > before
+      ? opens(`the head of a request may take ${durationWords(after)}`)
+      : closes(`heads that take longer than ${durationWords(after)} get 408`),
+  bodyRate: (before, after) =>
+    after.bytes / after.ms < before.bytes / before.ms || after.ms > before.ms
+      ? opens(`bodies may be slower: ${rateWords(after)}`)
+      : closes(`bodies that send less than ${rateWords(after)} get 408`),
   connectionsPerAddressMax: (before, after) =>
     (after ?? Number.POSITIVE_INFINITY) > (before ?? Number.POSITIVE_INFINITY)
       ? opens("one address may have more connections open")
@@ -433,7 +451,7 @@ function limitChanges(plans: {
   const before = withDefaults(plans.before)
   const after = withDefaults(plans.after)
   return (Object.keys(limitRules) as (keyof Limits)[])
-    .filter((key) => before[key] !== after[key])
+    .filter((key) => !same(before[key], after[key]))
     .map((key) =>
       changeOf(
         {
@@ -454,9 +472,11 @@ function withDefaults(limits: Gateway["limits"]): Limits {
     ipv6Prefix = ipv6PrefixDefault,
     jsonValuesMax = jsonValuesDefault,
     limitKeysMax = limitKeysDefault,
+    headMs = headMsDefault,
+    bodyRate = bodyRateDefault,
     connectionsPerAddressMax = connectionsPerAddressDefault,
     newConnectionsPerAddressMax = Number.POSITIVE_INFINITY,
   } = limits
   const connections = { connectionsPerAddressMax, newConnectionsPerAddressMax }
-  return { ...limits, ipv6Prefix, jsonValuesMax, limitKeysMax, ...connections }
+  return { ...limits, ipv6Prefix, jsonValuesMax, limitKeysMax, headMs, bodyRate, ...connections }
 }

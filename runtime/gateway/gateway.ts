@@ -33,7 +33,9 @@ import type { Plan } from "../plan/plan.ts"
 import {
   type Address,
   addressText,
+  bodyRateDefault,
   connectionsPerAddressDefault,
+  headMsDefault,
   limitKeysDefault,
 } from "../plan/resources.ts"
 import { certificateChallenge, type Problem, type ProblemName, problem } from "../policies/messages/answer.ts"
@@ -463,7 +465,8 @@ class RunningGateway implements Gateway {
     for (const address of plan.plan.gateway?.listen ?? []) {
       if (this.#listeners.some((listener) => sameAddress(listener.asked, address))) continue
       try {
-        const { newId, patience } = this.#context
+        const { newId } = this.#context
+        const patience = { ...patienceOf(plan), ...this.#options.patience }
         const settings = {
           headerBytesMax: headerBytesMaxOf(plan),
           patience,
@@ -493,12 +496,14 @@ class RunningGateway implements Gateway {
     this.#current = next
     this.#options.limiter.keysMax = plan.plan.gateway?.limits.limitKeysMax ?? limitKeysDefault
     this.#connections.limits = addressLimitsOf(plan, next.generation.rules.addresses)
+    this.#context.patience = { ...patienceOf(plan), ...this.#options.patience }
     this.#generations.add(next)
     const gone = this.#leaving(plan)
     for (const listener of opened) listener.activate()
     this.#listeners = [...this.#listeners.filter((listener) => !gone.includes(listener)), ...opened]
     for (const listener of this.#listeners) {
       listener.headerBytesMax = headerBytesMaxOf(plan)
+      listener.headMs = this.#context.patience.headMs
       listener.transport = transports.get(addressText(listener.asked)) ?? {}
     }
     for (const listener of gone) void listener.close(leftGraceMs)
@@ -565,6 +570,12 @@ interface OpenedListeners {
   readonly transports: Transports
   /** The files of client certificates. */
   readonly files: ListenerTrusts["files"]
+}
+
+/** How long the plan waits for slow clients. */
+function patienceOf(plan: Plan): Patience {
+  const { headMs = headMsDefault, bodyRate = bodyRateDefault } = plan.plan.gateway?.limits ?? {}
+  return { ...defaultPatience, headMs, bodyWindowMs: bodyRate.ms, bodyBytesMin: bodyRate.bytes }
 }
 
 function headerBytesMaxOf(plan: Plan): number {

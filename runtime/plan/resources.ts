@@ -100,6 +100,12 @@ export const limitKeysDefault = 1_000_000
 /** Connections that one address may have open. */
 export const connectionsPerAddressDefault = 4096
 
+/** Time for the head of a request to arrive. */
+export const headMsDefault = 10_000
+
+/** What a body must send in every such time. */
+export const bodyRateDefault = { bytes: 1024, ms: 10_000 }
+
 /** Limits of the public listener. Each has a default, and the plan always contains them all. `timeoutMs` null: no timeout. */
 export const limits = z.strictObject({
   bodyBytesMax: z.number().int().min(0).max(1_099_511_627_776),
@@ -112,6 +118,15 @@ export const limits = z.strictObject({
   ipv6Prefix: z.number().int().min(32).max(128).optional(),
   /** Values and member names of a JSON body that a policy reads (default: `jsonValuesDefault`). */
   jsonValuesMax: z.number().int().min(1000).max(100_000_000).optional(),
+  /** Time for the head of a request to arrive, in milliseconds (default: `headMsDefault`). */
+  headMs: z.number().int().min(1000).max(120_000).optional(),
+  /** Fewest bytes of a body in every so many milliseconds (default: `bodyRateDefault`). */
+  bodyRate: z
+    .strictObject({
+      bytes: z.number().int().min(1).max(1_048_576),
+      ms: z.number().int().min(1000).max(300_000),
+    })
+    .optional(),
   /** Open connections of one address that is no trusted proxy (default: `connectionsPerAddressDefault`). Null: no limit. */
   connectionsPerAddressMax: z.number().int().min(1).max(1_000_000).nullable().optional(),
   /** New connections of one address in a second. Absent: no limit. */

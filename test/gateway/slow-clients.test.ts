@@ -2,8 +2,10 @@ import { connect } from "node:net"
 import { setTimeout as pause } from "node:timers/promises"
 import { afterEach, expect, test } from "vitest"
 import { promptlyMs } from "../support/busy.ts"
+import { answerOf, askHttp2, http2Session } from "../support/http2-client.ts"
 import { until } from "../support/until.ts"
 import { type Answering, type Running, startGateway, startUpstream } from "./harness.ts"
+import { planOf } from "./plan-builder.ts"
 
 const closers: (() => Promise<void>)[] = []
 
@@ -141,4 +143,58 @@ test("slow clients take nothing from others", async () => {
   for (let round = 0; round < 20; round += 1) expect((await fetch(`${url}/a`)).status).toBe(200)
   await until(() => sockets.every((socket) => socket.closed))
   for (const socket of sockets) socket.destroy()
+})
+
+test("`limits` of the plan say how slow heads and bodies may be; a new plan changes them", async () => {
+  const upstream = await startUpstream()
+  const draft = {
+    backends: { main: upstream.url },
+    routes: [{ method: "*", path: "/{rest*}", timeoutMs: null }],
+    limits: { headMs: 1_000, bodyRate: { bytes: 100, ms: 1_000 } },
+  }
+  const running = await startGateway(draft)
+  closers.push(
+    () => running.close(),
+    () => upstream.close(),
+  )
+  const { port } = running
+  const head = "POST /a HTTP/1.1\r\nHost: gw\r\nContent-Length: 100000\r\n\r\n"
+  const slow = await Promise.all([
+    trickle(port, "GET /a HTTP/1.1\r\nHost: gw\r\n", "X-A: 1\r\n", 1000),
+    trickle(port, head, "b", 1000),
+  ])
+  for (const answer of slow) expect(answer).toMatch(/^HTTP\/1\.1 408 .*request-timeout/s)
+  // About 2,500 bytes a second, which the next plan finds too few.
+  const faster = { ...draft, port, limits: { bodyRate: { bytes: 50_000, ms: 1_000 } } }
+  await running.gateway.apply(planOf(faster))
+  expect(await trickle(port, head, "b".repeat(100), 1000)).toMatch(/^HTTP\/1\.1 408 /)
+})
+
+test("a slow body over HTTP/2 ends alone; requests of the same connection continue", async () => {
+  const upstream = await startUpstream()
+  const running = await startGateway({
+    ...{ http2: true, backends: { main: upstream.url } },
+    routes: [{ method: "*", path: "/{rest*}", timeoutMs: null }],
+    limits: { bodyRate: { bytes: 100, ms: 1_000 } },
+  })
+  const session = http2Session(running.port)
+  closers.push(
+    async () => session.destroy(),
+    () => running.close(),
+    () => upstream.close(),
+  )
+  const stream = session.request({ ":method": "POST", ":path": "/slow", ":authority": "gw" })
+  const slow = answerOf(stream)
+  const timer = setInterval(() => stream.destroyed || stream.write("b"), 40)
+  const others: number[] = []
+  let isOver = false
+  void slow.then(() => {
+    isOver = true
+  })
+  while (!isOver) others.push((await askHttp2(session, { ":path": "/a", ":authority": "gw" })).status)
+  clearInterval(timer)
+  expect((await slow).status).toBe(408)
+  expect(new Set(others)).toEqual(new Set([200]))
+  expect(session.closed || session.destroyed).toBe(false)
+  expect(running.log.map(({ problem }) => problem)).toContain("request-timeout")
 })

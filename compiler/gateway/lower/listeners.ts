@@ -1,7 +1,12 @@
 import { memoryBytesDefault } from "../../../runtime/plan/authz.ts"
 import { jsonValuesDefault } from "../../../runtime/plan/json-scan.ts"
 import type { PlanBody } from "../../../runtime/plan/plan.ts"
-import { ipv6PrefixDefault, limitKeysDefault } from "../../../runtime/plan/resources.ts"
+import {
+  bodyRateDefault,
+  headMsDefault,
+  ipv6PrefixDefault,
+  limitKeysDefault,
+} from "../../../runtime/plan/resources.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import type { Span } from "../../core/source.ts"
 import {
@@ -45,6 +50,18 @@ function connectionsOf(
   }
 }
 
+/** How slowly clients may send. The defaults are left out, as in `ipv6PrefixOf`. */
+function paceOf(limits: BoundBlock | undefined): Pick<Gateway["limits"], "headMs" | "bodyRate"> {
+  const headMs = statementOf(limits, "head-timeout")?.args.value<number>("time") ?? headMsDefault
+  const rate = statementOf(limits, "body-rate")?.args
+  const [bytes, ms] = [rate?.value<number>("size"), rate?.value<number>("time")]
+  const isDefault = bytes === bodyRateDefault.bytes && ms === bodyRateDefault.ms
+  return {
+    ...(headMs === headMsDefault ? {} : { headMs }),
+    ...(bytes === undefined || ms === undefined || isDefault ? {} : { bodyRate: { bytes, ms } }),
+  }
+}
+
 /** Limit of the plan. */
 const networksMax = 1000
 
@@ -73,6 +90,7 @@ export function lowerGateway(
       headersMax: statementOf(limits, "headers")?.args.value<number>("count") ?? 100,
       timeoutMs: timeoutOf(gateway),
       ...ipv6PrefixOf(limits),
+      ...paceOf(limits),
       ...connectionsOf(limits),
       ...jsonValuesOf(limits),
       ...limitKeysOf(limits),

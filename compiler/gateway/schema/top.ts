@@ -345,6 +345,28 @@ export const limitsRows: readonly StatementRow[] = [
     example: "timeout 30s",
   },
   {
+    keyword: "head-timeout",
+    forms: [{ args: [slot("time", "duration", { min: 1000, max: 120_000 })] }],
+    byDefault: "10s",
+    docs: "Longest time in which the head of a request may arrive. Then the client gets 408, at most 2s later, and its connection is closed.",
+    example: "head-timeout 5s",
+  },
+  {
+    keyword: "body-rate",
+    forms: [
+      {
+        args: [
+          slot("size", "size", { min: 1, max: 2 ** 20 }),
+          word("per"),
+          slot("time", "duration", { min: 1000, max: 300_000 }),
+        ],
+      },
+    ],
+    byDefault: "1KB per 10s",
+    docs: "What the body of a request must send in every such time. A slower one gets 408; other requests of an HTTP/2 connection continue. The time in which the gateway itself holds the body back does not count, nor do bodies of gRPC.",
+    example: "body-rate 4KB per 10s",
+  },
+  {
     keyword: "json-values",
     forms: [{ args: [slot("count", "count", { min: 1000, max: 100_000_000 })] }],
     byDefault: "60000",

@@ -27,7 +27,8 @@ import { beginTrace, endTrace } from "./request-span.ts"
 /** Shared by all requests of the process. */
 export interface PipelineContext {
   readonly deadlines: Deadlines
-  readonly patience: Patience
+  /** That of the running plan. */
+  patience: Patience
   readonly observer: Observer
   readonly newId: () => string
   readonly tunnels: Tunnels

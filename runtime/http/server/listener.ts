@@ -141,6 +141,12 @@ export class Listener {
     if (this.#http2 !== undefined) this.#http2.headerBytesMax = bytes
   }
 
+  /** Time for the head of a request, also on connections that are open. */
+  set headMs(ms: number) {
+    this.opened.server.headersTimeout = ms
+    if (this.#http2 !== undefined) this.#http2.headMs = ms
+  }
+
   async #close(graceMs: number): Promise<void> {
     // Handshakes that are not complete would keep the server open.
     const force = setTimeout(() => {

@@ -21,7 +21,7 @@ export interface Http2SessionSettings {
   /** Largest size of the head of a request, in bytes. */
   headerBytesMax: number
   /** For the client's first frame. */
-  readonly headMs: number
+  headMs: number
   /** For a whole request; 0: the handler watches its body itself. */
   readonly requestMs: number
   /** How long a connection without requests stays open. */
@@ -58,6 +58,10 @@ export class Http2Sessions {
   /** For connections from now on. */
   set headerBytesMax(bytes: number) {
     this.#settings.headerBytesMax = bytes
+  }
+
+  set headMs(ms: number) {
+    this.#settings.headMs = ms
   }
 
   /** Takes a connection whose client speaks HTTP/2, and serves its requests. */
