@@ -49,6 +49,7 @@ import { defaultPatience, type Patience } from "./backends/patience.ts"
 import { Pools } from "./backends/pools.ts"
 import type { TargetState } from "./backends/target.ts"
 import { answerChallenge } from "./exchange/acme-challenge.ts"
+import { Certified } from "./exchange/certified.ts"
 import type { ClientAddresses } from "./exchange/client-address.ts"
 import { type PipelineContext, serve } from "./exchange/pipeline.ts"
 import { renderProblem } from "./exchange/problem.ts"
@@ -106,6 +107,8 @@ export interface GatewayOptions {
   readonly now?: () => number
   /** Timeouts for slow clients; omitted ones have their defaults. */
   readonly patience?: Partial<Patience>
+  /** Interval in which open streams of clients with certificates are judged again, in milliseconds (default: 2000). */
+  readonly certificatesEveryMs?: number
   /** Interval for checking files, in milliseconds (default: 2000). */
   readonly filesEveryMs?: number
   /** Whether requests on a new address wait until its plan runs (default: they get 503). */
@@ -280,6 +283,7 @@ class RunningGateway implements Gateway {
       observer: options.observer,
       newId: randomUUID,
       tunnels: new Tunnels(),
+      certified: new Certified(options.certificatesEveryMs),
     }
     this.#watch = new FileWatch(() => this.#reload(), options.filesEveryMs)
   }

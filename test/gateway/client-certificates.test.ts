@@ -2,7 +2,7 @@ import { createHash, X509Certificate } from "node:crypto"
 import { copyFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { createServer as createHttpServer } from "node:http"
 import { Agent, request } from "node:https"
-import { type AddressInfo, connect, createServer } from "node:net"
+import { type AddressInfo, connect, createServer, type Socket } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { connect as connectTls } from "node:tls"
@@ -91,6 +91,7 @@ async function start(
     folder,
     onReload: (error) => reloads.push(error),
     filesEveryMs: 50,
+    certificatesEveryMs: 50,
   })
   gateways.push(gateway)
   await gateway.apply(plan)
@@ -418,6 +419,54 @@ test("authorities are read again, and their clients on open connections are judg
   await until(() => reloads.length > 0)
   expect(await get({ client: "orders", agent })).toMatchObject({ status: 401 })
   expect(await get({ agent, path: "/a/open" })).toMatchObject({ status: 200 })
+})
+
+test("a WebSocket and a long response end when the certificate of their connection is revoked", async () => {
+  const backend = createHttpServer((_, response) => void response.write("begun "))
+  backend.on("upgrade", (_, socket: Socket) => {
+    socket.on("error", () => undefined)
+    socket.write(
+      "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n",
+    )
+  })
+  await new Promise<void>((resolve) => backend.listen(0, "127.0.0.1", resolve))
+  current("partners")
+  const { finished, reloads } = await start(
+    textOf(
+      `client-certificate request { ca file("ca.pem"); ${revocation} }`,
+      "auth certificate",
+      `http://127.0.0.1:${(backend.address() as AddressInfo).port}`,
+    ),
+  )
+  const upgrade =
+    "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+  const opened = (client: string, more = "") => {
+    const socket = connectTls({
+      ...{ host: "127.0.0.1", port, servername: "shop.example", ca: authority.pem, ...shown(client) },
+    })
+    const seen = { text: "", isClosed: false, socket }
+    socket.on("error", () => undefined)
+    socket.on("data", (bytes: Buffer) => {
+      seen.text += bytes.toString("latin1")
+    })
+    socket.on("close", () => {
+      seen.isClosed = true
+    })
+    socket.write(`GET /a/sent HTTP/1.1\r\nHost: shop.example\r\n${more}\r\n`)
+    return seen
+  }
+  const all = ["billing", "orders"].flatMap((client) => [opened(client, upgrade), opened(client)])
+  await expect.poll(() => all.map(({ text }) => text.slice(9, 12))).toEqual(["101", "200", "101", "200"])
+  current("without-billing")
+  await until(() => reloads.length > 0)
+  await expect.poll(() => all.map(({ isClosed }) => isClosed)).toEqual([true, true, false, false])
+  expect(finished.map(({ cause }) => cause)).toEqual([
+    expect.stringMatching(/: the client certificate is no longer accepted: it is revoked$/),
+    expect.stringMatching(/: the client certificate is no longer accepted: it is revoked$/),
+  ])
+  for (const { socket } of all) socket.destroy()
+  backend.closeAllConnections()
+  backend.close()
 })
 
 /** A session that the listener offers for resumption, if any. */

@@ -17,6 +17,7 @@ import type { OpenTunnel, TunnelKeeper } from "../tunnels/tunnel-keeper.ts"
 import type { Tunnels } from "../tunnels/tunnels.ts"
 import { upgradeRefusal } from "../tunnels/upgrade-refusal.ts"
 import { answererOf, elementOf, placeOf } from "./answered-by.ts"
+import type { Certified, CertifiedExchange } from "./certified.ts"
 import { type Intake, takeIn } from "./intake.ts"
 import { LiveExchange } from "./live-exchange.ts"
 import { serveOidc } from "./oidc-requests.ts"
@@ -32,6 +33,7 @@ export interface PipelineContext {
   readonly observer: Observer
   readonly newId: () => string
   readonly tunnels: Tunnels
+  readonly certified: Certified
 }
 
 /** Serves one request. `target` is the request target as sent. */
@@ -51,9 +53,10 @@ export function serve(
 }
 
 /** The course of one exchange through the sections of its route: inbound, backend, outbound; on-error after a failure. */
-class Passage implements Timed, TunnelKeeper {
+class Passage implements Timed, TunnelKeeper, CertifiedExchange {
   readonly #context: PipelineContext
   readonly #exchange: LiveExchange
+  #tunnel: OpenTunnel | undefined
   #deadline: Deadline | undefined
   #holdsGeneration = false
 
@@ -87,6 +90,8 @@ class Passage implements Timed, TunnelKeeper {
       this.#fail(certificateFault(fault))
       return
     }
+    const { peer } = exchange
+    if (peer !== undefined && peer.fault === undefined) this.#context.certified.add(this)
     const { redirectPort } = exchange.listener.transport
     if (redirectPort !== undefined && intake.scheme === "http") {
       this.#settle(redirectToHttps(intake, redirectPort), ignore)
@@ -156,6 +161,28 @@ class Passage implements Timed, TunnelKeeper {
       )
     else
       this.#fail(problem("gateway-timeout", { reason: "Timeout", cause: "the timeout of the route is over" }))
+  }
+
+  /** The certificate has expired, was revoked or has lost its authority since the exchange began. */
+  judge(): void {
+    const exchange = this.#exchange
+    const { request, reply, listener, peer } = exchange
+    // A listener that no longer verifies certificates says nothing about them.
+    if (peer?.fault === undefined || listener.transport.tls?.trustOf(request.socket) === undefined) return
+    const cause = `the client certificate is no longer accepted: ${peer.fault}`
+    if (this.#tunnel !== undefined) {
+      exchange.cause ??= cause
+      this.#tunnel.close()
+    } else if (reply.headersSent) {
+      exchange.cause ??= cause
+      exchange.cut = true
+      exchange.failed = true
+      exchange.dropUpstream()
+      cutOff(exchange)
+    } else if (exchange.reading && !request.complete) {
+      exchange.dropUpstream(false)
+      this.#fail(certificateFault({ name: "certificate-required", cause }))
+    }
   }
 
   /** A bug in the gateway: only this request fails, and the log has the reason. */
@@ -304,6 +331,7 @@ class Passage implements Timed, TunnelKeeper {
   /** The tunnel is open. It no longer needs the plan, so the generation can be released. */
   tunnelOpened(tunnel: OpenTunnel): void {
     const { route } = this.#exchange
+    this.#tunnel = tunnel
     this.#context.deadlines.cancel(this.#deadline)
     const closeWhenRemoved = route?.plan.websocket?.closeWhenRemoved === true
     this.#context.tunnels.add({ tunnel, routeKey: route?.key ?? "", closeWhenRemoved })
@@ -326,6 +354,7 @@ class Passage implements Timed, TunnelKeeper {
     const exchange = this.#exchange
     if (exchange.over) return
     this.#context.deadlines.cancel(this.#deadline)
+    this.#context.certified.delete(this)
     const complete = (exchange.status === 101 || exchange.reply.writableFinished) && !exchange.cut
     exchange.end()
     const finished = finishedOf(exchange, !complete)
