@@ -29,6 +29,8 @@ export interface Finished {
   readonly operation: string | undefined
   /** 0 when the client disconnected before the response. */
   readonly status: number
+  /** The code of a gRPC call, from the backend or the gateway; null: it ended without one. Undefined: it is another request. */
+  readonly grpcStatus: number | null | undefined
   readonly problem: ProblemName | undefined
   /** Stable identifier of the cause, more precise than the problem: `TokenExpired`. */
   readonly reason: string | undefined
@@ -143,5 +145,6 @@ export function refusedRequest(id: string, found: Problem, ip: string): Finished
     trace: undefined,
     aborted: false,
     retried: false,
+    grpcStatus: undefined,
   }
 }

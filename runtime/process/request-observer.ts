@@ -63,6 +63,7 @@ export class RequestObserver implements Observer {
   readonly #backends: BackendMetrics
   readonly #problems: Family<Counter>
   readonly #protocols: Readonly<Record<Protocol, Counter>>
+  readonly #grpcCalls: Family<Counter>
   readonly #received: Counter
   readonly #sent: Counter
   readonly #retried: Counter
@@ -111,6 +112,11 @@ export class RequestObserver implements Observer {
       "reason",
     ])
     this.#protocols = protocolCounters(metrics)
+    this.#grpcCalls = metrics.counter(
+      "sallyport_grpc_calls_total",
+      "Calls of gRPC by the code that the client got; `none`: the call ended without one.",
+      ["api", "code"],
+    )
     const bytes = metrics.counter(
       "sallyport_body_bytes_total",
       "Bytes of bodies received from and sent to clients.",
@@ -147,6 +153,8 @@ export class RequestObserver implements Observer {
     if (exchange.backend !== undefined) this.#countBackend(series, exchange, exchange.backend)
     if (exchange.problem !== undefined) this.#problems.series(exchange.problem, exchange.reason ?? "").add()
     if (exchange.retried) this.#retried.add()
+    if (exchange.grpcStatus !== undefined)
+      this.#grpcCalls.series(exchange.api ?? "", grpcCodes[exchange.grpcStatus ?? -1] ?? "none").add()
     this.#received.add(exchange.bytesReceived)
     this.#sent.add(exchange.bytesSent)
     if (this.#log !== undefined) writeLine(this.#log, exchange)
@@ -230,6 +238,13 @@ export class RequestObserver implements Observer {
   }
 }
 
+/** The codes of gRPC by their number (https://grpc.io/docs/guides/status-codes/). */
+const grpcCodes: readonly string[] = [
+  ...["OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS"],
+  ...["PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION", "ABORTED", "OUT_OF_RANGE"],
+  ...["UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS", "UNAUTHENTICATED"],
+]
+
 function protocolCounters(metrics: Metrics): Readonly<Record<Protocol, Counter>> {
   const protocols = metrics.counter("sallyport_requests_by_protocol_total", "Requests by version of HTTP.", [
     "protocol",
@@ -255,6 +270,7 @@ function writeLine(log: Log, exchange: Finished): void {
     method: exchange.method,
     path: exchange.path,
     status: exchange.status,
+    grpc_status: exchange.grpcStatus ?? undefined,
     ms: Math.round(exchange.durationMs * 100) / 100,
     upstream_ms: exchange.upstreamMs === undefined ? undefined : Math.round(exchange.upstreamMs * 100) / 100,
     route: exchange.route,

@@ -15,6 +15,7 @@ import {
   status,
 } from "@grpc/grpc-js"
 import { afterEach, describe, expect, test } from "vitest"
+import { grpcStatusIn } from "../../runtime/gateway/exchange/grpc.ts"
 import { until } from "../support/until.ts"
 import { type Running, startGateway } from "./harness.ts"
 import { closeAll, closers } from "./one-route.ts"
@@ -110,15 +111,19 @@ describe("gRPC through the gateway", () => {
     expect(await Promise.all(messages.map((message) => say(client, message)))).toEqual(
       messages.map((message) => `${message}!`),
     )
-    expect(running.log[0]).toMatchObject({ protocol: "HTTP/2", status: 200, aborted: false })
+    await until(() => running.log.length === 30)
+    for (const line of running.log)
+      expect(line).toMatchObject({ protocol: "HTTP/2", status: 200, grpcStatus: 0, aborted: false })
   })
 
   test("a status and its message come as the server sent them", async () => {
-    const { client } = await start()
+    const { client, running } = await start()
     expect(await say(client, "fail")).toMatchObject({
       code: status.FAILED_PRECONDITION,
       details: "not möglich",
     })
+    await until(() => running.log.length === 1)
+    expect(running.log[0]).toMatchObject({ status: 200, grpcStatus: status.FAILED_PRECONDITION })
   })
 
   test("streams of the server", async () => {
@@ -154,6 +159,14 @@ describe("gRPC through the gateway", () => {
   })
 })
 
+test("`grpc-status` of fields is read as clients read it", () => {
+  expect(grpcStatusIn(["Grpc-Message", "x", "Grpc-Status", "14"])).toBe(14)
+  expect(grpcStatusIn(["grpc-status", "0"])).toBe(0)
+  for (const odd of ["17", "-1", "1.5", "", "OK", "999"])
+    expect(grpcStatusIn(["grpc-status", odd])).toBe(status.UNKNOWN)
+  expect(grpcStatusIn(["content-type", "application/grpc"])).toBeUndefined()
+})
+
 describe("a refusal of the gateway to gRPC", () => {
   test.each([
     [401, status.UNAUTHENTICATED],
@@ -165,7 +178,7 @@ describe("a refusal of the gateway to gRPC", () => {
       inbound: [{ kind: "respond", status: httpStatus, headers: [], media: null }],
     })
     expect(await say(client, "a")).toMatchObject({ code })
-    expect(running.log[0]).toMatchObject({ status: httpStatus })
+    expect(running.log[0]).toMatchObject({ status: httpStatus, grpcStatus: code })
   })
 
   test("of an unknown method has UNIMPLEMENTED, with the text of the problem", async () => {
@@ -198,6 +211,10 @@ describe("a refusal of the gateway to gRPC", () => {
     const { client, running, stopServer } = await start()
     stopServer()
     expect(await say(client, "a")).toMatchObject({ code: status.UNAVAILABLE })
-    expect(running.log[0]).toMatchObject({ status: 502, problem: "bad-gateway" })
+    expect(running.log[0]).toMatchObject({
+      status: 502,
+      problem: "bad-gateway",
+      grpcStatus: status.UNAVAILABLE,
+    })
   })
 })

@@ -2,6 +2,7 @@ import { flagAttribute, lastKept, textAttribute, wholeAttribute } from "../../tr
 import { randomId } from "../../tracing/random-ids.ts"
 import type { RecordedPart, RequestTrace } from "../../tracing/request-trace.ts"
 import type { ExchangeState } from "../exchange/exchange-state.ts"
+import { grpcStatusIn } from "../exchange/grpc.ts"
 import { methodAttributes, methodName, rpcAttributes, rpcName } from "../exchange/request-span.ts"
 import type { Target } from "./target.ts"
 
@@ -62,10 +63,7 @@ export class AttemptSpan implements RecordedPart {
   /** Reads the outcome of a call of gRPC. Names and values alternate. */
   trailed(fields: readonly string[]): void {
     if (!this.#exchange.isGrpc) return
-    const at = fields.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === "grpc-status")
-    if (at === -1) return
-    this.#grpcStatus = Number.parseInt(fields[at + 1] ?? "", 10) || 0
-    this.#exchange.grpcStatus = this.#grpcStatus
+    this.#grpcStatus = grpcStatusIn(fields) ?? this.#grpcStatus
   }
 
   end(): void {

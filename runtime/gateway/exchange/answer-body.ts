@@ -5,6 +5,7 @@ import type { Deadline, Timed } from "../backends/deadlines.ts"
 import type { AnswerSource, AnswerStream, Waiting } from "./answer-stream.ts"
 import { type Compressed, Compressor, compressed } from "./compressed-answer.ts"
 import type { ExchangeState } from "./exchange-state.ts"
+import { grpcStatusIn } from "./grpc.ts"
 import { endUnread, hasContent, unreadBody, withoutContent, writeHead } from "./reply.ts"
 
 /** The rest of a discarded response is read up to this size, to keep the connection. */
@@ -113,6 +114,7 @@ export class AnswerBody implements AnswerStream, Timed {
     if (coded?.coding !== undefined) this.#compressor = new Compressor(exchange, coded.coding)
     if (exchange.keepsAnswer) this.#copy = new PassingCopy(exchange.generation.bufferBytesMax)
     // A head with `grpc-status` is the whole response of gRPC, and must end its stream by itself.
+    if (exchange.isGrpc) exchange.grpcStatus = grpcStatusIn(headers.flat) ?? exchange.grpcStatus
     const isWhole = exchange.isGrpc && headers.get("grpc-status") !== undefined
     if (this.#held.length === 0 && !this.#done && this.#length === -1 && !isWhole)
       process.nextTick(flushHead, exchange)
@@ -183,6 +185,7 @@ export class AnswerBody implements AnswerStream, Timed {
     this.#done = true
     this.#release()
     this.#trailers = trailers
+    if (this.#exchange.isGrpc) this.#exchange.grpcStatus = grpcStatusIn(trailers) ?? this.#exchange.grpcStatus
     if (this.#sink === "collect") this.#collected(undefined)
     else if (this.#sink === "reply" && !this.#ended) this.#end()
   }

@@ -97,6 +97,8 @@ export class ExchangeState implements BindingSource {
   readonly generation: Generation
   /** The request is a call of gRPC. */
   isGrpc = false
+  /** The `grpc-status` of its response; undefined: there was none yet. */
+  grpcStatus: number | undefined
   /** The message of the problem for the client, if it has one of its own. */
   problemMessage: string | undefined
   readonly startedAtMs = Date.now()
@@ -104,8 +106,6 @@ export class ExchangeState implements BindingSource {
   id: string
   /** Undefined: the request is not traced. */
   trace: RequestTrace | undefined
-  /** The outcome of a call of gRPC as its backend reported it, while the request is recorded. */
-  grpcStatus: number | undefined
   /** Requests to backends, counted while the request is recorded. */
   attempts = 0
   method: string

@@ -49,6 +49,17 @@ const statuses: ReadonlyMap<number, number> = new Map([
   [504, 4],
 ])
 const unknownStatus = 2
+const statusMax = 16
+
+/** The value of `grpc-status` in fields (names and values alternate), as clients read it: a value that is no code is UNKNOWN. Undefined: it is missing. */
+export function grpcStatusIn(fields: readonly string[]): number | undefined {
+  for (let at = 0; at + 1 < fields.length; at += 2) {
+    if (fields[at]?.toLowerCase() !== "grpc-status") continue
+    const value = fields[at + 1] as string
+    return /^\d{1,2}$/.test(value) && Number(value) <= statusMax ? Number(value) : unknownStatus
+  }
+  return undefined
+}
 
 /** The code of gRPC for a status of HTTP. */
 export function grpcStatusOf(httpStatus: number): number {

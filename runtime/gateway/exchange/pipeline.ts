@@ -415,6 +415,7 @@ function finishedOf(exchange: LiveExchange, aborted: boolean): Parameters<Observ
     version: route?.plan.version ?? undefined,
     operation: route?.plan.operation,
     status: exchange.status,
+    grpcStatus: exchange.isGrpc ? (exchange.grpcStatus ?? null) : undefined,
     problem: exchange.problem,
     reason: exchange.reason,
     cause: cause === undefined ? undefined : withOrigin(exchange, cause),

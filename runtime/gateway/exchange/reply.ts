@@ -9,7 +9,7 @@ import {
 import { HeaderList } from "../../policies/messages/header-list.ts"
 import { type Compressed, Compressor, compressed } from "./compressed-answer.ts"
 import type { ExchangeState } from "./exchange-state.ts"
-import { grpcAnswer } from "./grpc.ts"
+import { grpcAnswer, grpcStatusIn } from "./grpc.ts"
 import { problemTable, type RenderedProblem, renderProblem } from "./problem.ts"
 
 /** Unread bodies up to this size are read to the end to keep the connection; for a larger one the connection is closed. */
@@ -44,6 +44,7 @@ export function sendAnswer(exchange: ExchangeState, given: DirectAnswer): void {
     (isContent || (answer.body?.length ?? 0) === 0 ? [...answer.headers] : withoutContent(answer.headers))
   // RFC 9110 §15.3.6: a 205 shows by its length that it has no content.
   const isTrailersOnly = answer !== given
+  if (isTrailersOnly) exchange.grpcStatus = grpcStatusIn(answer.headers)
   if (!isTrailersOnly && coded?.coding === undefined && (isContent || answer.status === 205))
     lines.push("content-length", String(body?.length ?? 0))
   if (!writeHead(exchange, answer, lines, unread === "large")) return
