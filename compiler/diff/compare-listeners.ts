@@ -20,6 +20,7 @@ import {
 import { same } from "../analysis/same.ts"
 import { durationWords, sizeWords } from "../analysis/words.ts"
 import { compareCallers, compareEngine } from "./compare-engine.ts"
+import { engineLogChanges } from "./compare-engine-log.ts"
 import { metricsChanges } from "./compare-metrics.ts"
 import { tracingChanges } from "./compare-tracing.ts"
 import { listenerChanges, listenerWords } from "./listener-changes.ts"
@@ -226,6 +227,7 @@ export function compareAuthzs(before: Authz | null, after: Authz | null): Unplac
   if (before.memoryBytes !== after.memoryBytes)
     found.push(memoryChange(before.memoryBytes, after.memoryBytes))
   if (before.readyWhenWarm !== after.readyWhenWarm) found.push(readyChange(after.readyWhenWarm))
+  found.push(...engineLogChanges(before.log, after.log))
   return found
 }
 

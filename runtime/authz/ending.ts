@@ -17,12 +17,13 @@ export interface OpenRequest {
 /** Sends the response of a request, and reports it. */
 export function finish(api: AuthzApi, { asked, response, headers }: OpenRequest, answer: ApiResponse): void {
   sendAnswer(response, answer, headers)
-  const { status } = answer
+  const { status, headers: sent } = answer
   if (asked.traced !== undefined) asked.model = modelOf(answer)
-  if (answer.pieces === undefined && answer.lines === undefined) report(api, asked, asked.outcome, status)
+  if (answer.pieces === undefined && answer.lines === undefined)
+    report(api, asked, asked.outcome, status, sent)
   else
     response.once("close", () =>
-      report(api, asked, response.writableFinished ? asked.outcome : "cancelled", status),
+      report(api, asked, response.writableFinished ? asked.outcome : "cancelled", status, sent),
     )
 }
 
@@ -49,6 +50,7 @@ export function report(
   asked: ApiRequest,
   outcome: EngineOutcome,
   status: number,
+  sent?: AnswerHeaders,
 ): void {
   const { route, store, work, question, startedMs } = asked
   endTrace(asked, outcome, status)
@@ -60,5 +62,7 @@ export function report(
     work,
     question,
     trace: asked.traced?.trace,
+    origin: asked,
+    sent,
   })
 }

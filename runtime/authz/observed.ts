@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from "node:http"
 import type { QuestionWork } from "../check/counts.ts"
 import { CheckError, UndecidedCheck } from "../check/ports.ts"
 import { type ApiErrorCode, apiErrorOf } from "./api-error.ts"
@@ -30,6 +31,13 @@ export interface AskedAbout {
   readonly type?: string | undefined
 }
 
+/** Where a request came from: over the API with its headers, or from the gateway with the id of its request. */
+export interface RequestOrigin {
+  readonly headers?: IncomingHttpHeaders | undefined
+  readonly caller?: { readonly name: string } | undefined
+  readonly requestId?: string | undefined
+}
+
 /** A request that has got its response. */
 export interface EndedRequest {
   /** Name of its route; `none` for an unknown path, and for a request that was refused before its path was looked up. */
@@ -45,6 +53,11 @@ export interface EndedRequest {
   readonly trace?:
     | { readonly traceId: string; readonly spanId: string; readonly sampled: boolean }
     | undefined
+  readonly origin?: RequestOrigin | undefined
+  /** Headers of the response: names and values alternate. */
+  readonly sent?: readonly string[] | undefined
+  /** Of the answer, when it is not among the headers. */
+  readonly revision?: number | undefined
 }
 
 /** One of the checks of a batch, with its result. */
@@ -57,19 +70,19 @@ export interface DecidedItem {
 export interface ApiObserver {
   ended(request: EndedRequest): void
   /** The checks of a batch, in a store as the client sent it. */
-  decided(store: string, items: readonly DecidedItem[]): void
+  decided(store: string, items: readonly DecidedItem[], origin?: RequestOrigin): void
 }
 
 /** Reports the checks of a batch. */
 export function observeBatch(
   { observer }: { readonly observer: ApiObserver | undefined },
-  { store }: { readonly store: string },
+  { store, origin }: { readonly store: string; readonly origin?: RequestOrigin | undefined },
   items: readonly AskedAbout[],
   results: readonly (CheckError | { readonly allowed: boolean })[],
 ): void {
   if (observer === undefined) return
   const decided = items.map((question, at) => ({ question, outcome: outcomeOf(results[at]) }))
-  observer.decided(store, decided)
+  observer.decided(store, decided, origin)
 }
 
 function outcomeOf(result: CheckError | { readonly allowed: boolean } | undefined): EngineOutcome {

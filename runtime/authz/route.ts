@@ -11,7 +11,7 @@ import type { AuthzApi } from "./api.ts"
 import { parseBody } from "./body.ts"
 import { asksForCamelCase, fieldNamesHeader, inSnakeCase, misspelled, snakeName } from "./field-names.ts"
 import type { JsonFields } from "./fields.ts"
-import type { AskedAbout, EngineOutcome } from "./observed.ts"
+import type { AskedAbout, EngineOutcome, RequestOrigin } from "./observed.ts"
 import { queryOf } from "./request-target.ts"
 
 const noBytes: Buffer = Buffer.alloc(0)
@@ -79,6 +79,11 @@ export class ApiRequest {
   /** Its name in metrics and logs. */
   get name(): string {
     return this.route?.name ?? "none"
+  }
+
+  /** For logs. */
+  get origin(): RequestOrigin {
+    return this
   }
 
   get headers(): IncomingHttpHeaders {

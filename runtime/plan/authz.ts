@@ -92,6 +92,21 @@ export type EngineCors = z.infer<typeof engineCors>
 const engineAuthzen = z.strictObject({ store: name.nullable(), url: loadText.nullable() })
 export type EngineAuthzen = z.infer<typeof engineAuthzen>
 
+/** Which lines the engine writes to the log. Values of contexts are in none. */
+const engineLog = z.strictObject({
+  /** One for each request to the engine, and each question of the gateway. */
+  requests: z.boolean(),
+  /** The share of decisions with a line, in percent; null: none. */
+  decisions: z.number().min(0).max(100).nullable(),
+  /** How lines name users: by their type, by a keyed hash (the name of a secret), or as they are. */
+  users: z.union([z.enum(["types", "plain"]), z.strictObject({ secret: name })]),
+  /** Questions that take this long, or this many steps, have a line; null: the default, and no limit. */
+  slowMs: milliseconds.nullable(),
+  slowSteps: count(1_000_000_000).nullable(),
+})
+/** What the engine logs. */
+export type EngineLogPlan = z.infer<typeof engineLog>
+
 /** Memory for the tuples of all stores of a process, in bytes. */
 export const memoryBytes = z.number().int().min(1_048_576).max(1_099_511_627_776)
 /** Default of `memoryBytes`. */
@@ -108,5 +123,6 @@ export const authz = z.strictObject({
   limits: engineLimits,
   cors: engineCors,
   authzen: engineAuthzen,
+  log: engineLog.optional(),
   stores: z.record(name, z.strictObject({ model: z.string() })),
 })

@@ -4,12 +4,13 @@ import {
   type EndedRequest,
   type EngineOutcome,
   outcomeOfError,
+  type RequestOrigin,
 } from "../authz/observed.ts"
 import { QuestionWork } from "../check/counts.ts"
 import type { Counter, Family, Histogram, Metrics } from "../telemetry/metrics.ts"
 import { addReads } from "../tracing/read-span.ts"
 import type { RequestTrace } from "../tracing/request-trace.ts"
-import type { SlowQuestions } from "./slow-questions.ts"
+import type { EngineLog } from "./engine-log.ts"
 import type { StoreNames } from "./store-names.ts"
 
 /** Upper bounds in seconds: most checks take some ten microseconds. */
@@ -28,6 +29,9 @@ interface MethodSeries {
   readonly byOutcome: Partial<Record<EngineOutcome, Counter>>
 }
 
+/** Writes lines for requests; those for decisions are optional. */
+type RequestLines = Pick<EngineLog, "ended"> & Partial<Pick<EngineLog, "decided">>
+
 interface StoreSeries {
   readonly label: string
   readonly methods: Map<string, MethodSeries>
@@ -35,7 +39,7 @@ interface StoreSeries {
 }
 
 /** A question of the gateway; the trace of its request gets what the engine reads. */
-interface AskedQuestion extends Pick<EndedRequest, "method" | "store" | "question"> {
+interface AskedQuestion extends Pick<EndedRequest, "method" | "store" | "question" | "origin"> {
   readonly trace?: RequestTrace | undefined
 }
 
@@ -46,12 +50,12 @@ export class EngineObserver implements ApiObserver {
   readonly #durations: Family<Histogram>
   readonly #decisions: Family<Counter>
   readonly #stores = new Map<string, StoreSeries>()
-  readonly #slow: SlowQuestions | undefined
+  readonly #log: RequestLines | undefined
 
-  /** `slow` gets every request; undefined: none is logged. */
-  constructor(metrics: Metrics, names: StoreNames, slow?: SlowQuestions) {
+  /** `log` gets every request and decision; undefined: none is logged. */
+  constructor(metrics: Metrics, names: StoreNames, log?: RequestLines) {
     this.#names = names
-    this.#slow = slow
+    this.#log = log
     this.#requests = metrics.counter(
       "sallyport_engine_requests_total",
       "Requests to the engine, and questions of the gateway, by method and outcome.",
@@ -83,17 +87,18 @@ export class EngineObserver implements ApiObserver {
     if (durationMs !== undefined)
       series.duration.observe(durationMs / 1000, trace?.sampled === true ? trace : undefined)
     if (checkMethods.has(method)) this.#decide(store, outcome)
-    this.#slow?.ended(request, store.label)
+    this.#log?.ended(request, store.label)
   }
 
-  decided(store: string, items: readonly DecidedItem[]): void {
+  decided(store: string, items: readonly DecidedItem[], origin?: RequestOrigin): void {
     const series = this.#storeOf(store)
     for (const { outcome } of items) this.#decide(series, outcome)
+    this.#log?.decided?.(series.label, items, origin)
   }
 
   /** Observes a question that the gateway asks in this process. `store` is its declared name, `read` tells the outcome of an answer. */
-  asked<Answer>(
-    { method, store, question, trace }: AskedQuestion,
+  asked<Answer extends { readonly revision: number }>(
+    { method, store, question, trace, origin }: AskedQuestion,
     ask: (work: QuestionWork) => Answer | Promise<Answer>,
     read: (answer: Answer) => EngineOutcome,
   ): Answer | Promise<Answer> {
@@ -101,12 +106,15 @@ export class EngineObserver implements ApiObserver {
     const work = new QuestionWork()
     const asker = trace?.open
     if (trace?.recording === true) work.reads = []
-    const end = (outcome: EngineOutcome) => {
+    const end = (outcome: EngineOutcome, revision?: number) => {
       if (trace !== undefined) addReads(trace, asker, work.reads)
-      this.ended({ method, store, outcome, durationMs: performance.now() - startedMs, work, question, trace })
+      this.ended({
+        ...{ method, store, outcome, durationMs: performance.now() - startedMs, work, question, trace },
+        ...{ origin, revision },
+      })
     }
     const ended = (answer: Answer): Answer => {
-      end(read(answer))
+      end(read(answer), answer.revision)
       return answer
     }
     const failed = (error: unknown): never => {

@@ -1,4 +1,4 @@
-import { observeBatch } from "../authz/observed.ts"
+import { observeBatch, type RequestOrigin } from "../authz/observed.ts"
 import { batchCheck } from "../check/batch-check.ts"
 import type { QuestionWork } from "../check/counts.ts"
 import { type LoadedModel, loadModel } from "../check/loaded-model.ts"
@@ -43,7 +43,7 @@ export interface Writes {
 }
 
 /** Whose trace gets what the engine reads. */
-type Asker = Pick<AskedFor, "trace">
+type Asker = Pick<AskedFor, "id" | "trace">
 
 const noOrigins: EngineCors = { origins: [], headers: [] }
 
@@ -69,7 +69,7 @@ class StoresOfPlan implements Authorizer {
     // Explanations are asked for by logs and operators, and decide nothing.
     if (request.explain === true) return this.#checks.check(storeId, model, request)
     return this.#observer.asked(
-      { method: "Require", store, question: request, trace: asker?.trace },
+      { method: "Require", store, question: request, trace: asker?.trace, origin: originOf(asker) },
       (work) => this.#checks.check(storeId, model, request, work),
       ({ allowed }) => (allowed ? "allowed" : "denied"),
     )
@@ -82,11 +82,12 @@ class StoresOfPlan implements Authorizer {
   ): BatchCheckAnswer | Promise<BatchCheckAnswer> {
     const { storeId, model } = this.#entry(store)
     const observer = this.#observer
+    const origin = originOf(asker)
     return observer.asked(
-      { method: "RequireBatch", store, question: undefined, trace: asker?.trace },
+      { method: "RequireBatch", store, question: undefined, trace: asker?.trace, origin },
       (work) => this.#checks.ask(storeId, batchCheck(model, requests, this.#checks.bounds), undefined, work),
       ({ results }) => {
-        observeBatch({ observer }, { store }, requests, results)
+        observeBatch({ observer }, { store, origin }, requests, results)
         return "ok"
       },
     )
@@ -114,6 +115,10 @@ class StoresOfPlan implements Authorizer {
     if (entry === undefined) throw new CheckError("unavailable", `the store \`${store}\` is not in service`)
     return entry
   }
+}
+
+function originOf(asker: Asker | undefined): RequestOrigin | undefined {
+  return asker === undefined ? undefined : { requestId: asker.id }
 }
 
 /** What `PlanStores` needs: the engine, the writer of tuples, and who counts the questions. */

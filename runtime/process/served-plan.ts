@@ -15,6 +15,8 @@ export interface ServingParts {
   readonly warm: Pick<WarmStores, "served">
   readonly gateway: Gateway | undefined
   readonly listeners: EngineListeners | undefined
+  /** Reads what the plan says about the log of the engine. */
+  readonly log: (plan: Plan) => Promise<() => void>
 }
 
 /**
@@ -24,6 +26,7 @@ export interface ServingParts {
 export function servedBy(parts: ServingParts): Servable {
   return {
     async prepare(plan: Plan): Promise<Prepared> {
+      const activateLog = await parts.log(plan).catch(refuse)
       parts.stores.load(plan)
       const gateway = await parts.gateway?.prepare(plan).catch(refuse)
       try {
@@ -40,6 +43,7 @@ export function servedBy(parts: ServingParts): Servable {
               memoryBytes,
             })
             parts.warm.served(stores, parts.stores.readyWhenWarm)
+            activateLog()
             gateway?.activate()
             listeners?.activate()
             return undefined

@@ -5,13 +5,14 @@ import type { Gateway } from "../gateway/gateway.ts"
 import { HttpClient } from "../http/client/http-client.ts"
 import type { ManagedCertificates } from "../http/server/managed-certificates.ts"
 import type { BoundedLimiter } from "../limits/limiter.ts"
-import type { PlanBody } from "../plan/plan.ts"
+import type { Plan, PlanBody } from "../plan/plan.ts"
 import type { Database } from "../store/database.ts"
 import { TupleWriter } from "../store/tuple-writer.ts"
 import { createAccessLog, type Log } from "../telemetry/log.ts"
 import type { Metrics } from "../telemetry/metrics.ts"
 import { type DatabaseServers, openDatabaseServers } from "./database-servers.ts"
 import type { EngineListeners } from "./engine-listeners.ts"
+import { EngineLog } from "./engine-log.ts"
 import { addEngineMetrics } from "./engine-metrics.ts"
 import { EngineObserver } from "./engine-observer.ts"
 import { HistoryLosses } from "./history-losses.ts"
@@ -25,7 +26,6 @@ import type { RelationChanges } from "./relation-changes.ts"
 import { makeObservers } from "./request-observer.ts"
 import { servedBy } from "./served-plan.ts"
 import { type RuntimeSettings, spoolOf } from "./settings.ts"
-import { SlowQuestions } from "./slow-questions.ts"
 import { StoreNames } from "./store-names.ts"
 import { Tracing } from "./tracing.ts"
 import { WarmStores } from "./warm-stores.ts"
@@ -79,12 +79,13 @@ export function openServing(
   // The engine of this process gets the writes of `grant` and `revoke` at once.
   const writes = new TupleWriter(database, (...commit) => engine.applied(...commit))
   const names = new StoreNames()
-  const asked = new EngineObserver(metrics, names, new SlowQuestions(log))
+  const { requestLog, closeRequestLog } = requestLogOf(settings, shared !== undefined)
+  const engineLog = new EngineLog(requestLog ?? log, log)
+  const asked = new EngineObserver(metrics, names, engineLog)
   if (roles.some((role) => role !== "control")) addEngineMetrics(metrics, engine, names)
   const stores = new PlanStores({ checks: engine, writes, observer: asked })
   const warm = new WarmStores(engine, log, names)
   const acme = openAcme(settings, { database, metrics })
-  const { requestLog, closeRequestLog } = requestLogOf(settings, shared !== undefined)
   const measured = { database, metrics, losses, log, spoolFolder: spoolOf(settings), plan }
   const metering = new Metering({ ...measured, quotas: shared?.quotas })
   const observing = { metrics, log, requestLog, stores, metering, database }
@@ -100,7 +101,7 @@ export function openServing(
   losses.onLoss = () => listeners?.forgetModels()
   return {
     ...{ gateway, listeners, metering, servers, warm, losses, refused, relations, http, acme },
-    servable: servedBy({ engine, stores, warm, gateway, listeners }),
+    servable: servedBy({ engine, stores, warm, gateway, listeners, log: logOf(settings, engineLog) }),
     addresses: () => ({ gateway: gateway?.addresses() ?? [], authz: listeners?.addresses() ?? [] }),
     async stop(graceMs) {
       await Promise.all([gateway?.close(graceMs), listeners?.close(graceMs)])
@@ -114,6 +115,10 @@ export function openServing(
       await servers.close()
     },
   }
+}
+
+function logOf({ env, cwd }: RuntimeSettings, log: EngineLog) {
+  return (plan: Plan) => log.prepare(plan, { environment: env, folder: cwd })
 }
 
 /** The log of requests, and how to end it when it is our own. `isWorker`: other workers write to the same output. */

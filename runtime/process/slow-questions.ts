@@ -3,7 +3,7 @@ import type { Log } from "../telemetry/log.ts"
 import { LogBudget } from "./log-budget.ts"
 
 /** Most checks take some ten microseconds, and the deadline of a question is 3 seconds by default. */
-const slowMs = 1_000
+const slowMsByDefault = 1_000
 
 /**
  * Logs questions that took long, with the engine's work on them. A line has types and a relation, but no ids and no context, so that it
@@ -12,6 +12,11 @@ const slowMs = 1_000
 export class SlowQuestions {
   readonly #log: Log
   readonly #budget: LogBudget
+  /** From where on a question is slow; undefined: one second, and any number of steps. */
+  bounds: { readonly ms: number | undefined; readonly steps: number | undefined } = {
+    ms: undefined,
+    steps: undefined,
+  }
 
   /** `now`: milliseconds of a monotonic clock. */
   constructor(log: Log, now?: () => number) {
@@ -22,7 +27,10 @@ export class SlowQuestions {
   /** Logs the request if it was slow. `store`: the label of its store. */
   ended({ method, outcome, durationMs, work, question, trace }: EndedRequest, store: string): void {
     // Without a question it is a write, a list of changes or the like, which the database made slow.
-    if (durationMs === undefined || durationMs < slowMs || question === undefined) return
+    if (durationMs === undefined || question === undefined) return
+    const { ms = slowMsByDefault, steps } = this.bounds
+    const isLong = durationMs >= ms || (steps !== undefined && (work?.steps ?? 0) >= steps)
+    if (!isLong) return
     if (!this.#budget.take()) {
       this.#budget.skip()
       return
@@ -36,6 +44,7 @@ export class SlowQuestions {
         outcome,
         ms: Math.round(durationMs),
         steps: work?.steps,
+        pages_used: work?.pagesUsed,
         pages_read: work?.pagesRead,
       },
       ...{ user_type: typeOf(user), relation, object_type: typeOf(object) ?? type },
@@ -47,7 +56,7 @@ export class SlowQuestions {
 }
 
 /** `user` of `user:ann`, `group#member` of `group:a#member`; undefined for what is not of this form. */
-function typeOf(name: string | undefined): string | undefined {
+export function typeOf(name: string | undefined): string | undefined {
   const [, type, relation = ""] = /^([^:#\s]+):[^#]+(#[^:#\s]+)?$/.exec(name ?? "") ?? []
   return type === undefined ? undefined : type + relation
 }

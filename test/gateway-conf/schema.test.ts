@@ -29,6 +29,7 @@ const around: { readonly [Name in BlockName]: (statement: string) => string } = 
   "authz subject": (statement) => around["authz jwt"](`any-subject {\n${statement}\n}`),
   "authz limits": (statement) => around.authz(`limits {\n${statement}\n}`),
   "authz cors": (statement) => around.authz(`cors {\norigins any\n${statement}\n}`),
+  "authz log": (statement) => around.authz(`log {\n${statement}\n}`),
   "authz authzen": (statement) => around.authz(`authzen {\n${statement}\n}`),
   control: (statement) => `control {\n${statement}\n}`,
   "control jwt": (statement) => around.control(`auth jwt i {\nrole viewer\n${statement}\n}`),

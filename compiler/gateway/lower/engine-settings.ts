@@ -2,6 +2,7 @@ import {
   type EngineAuthzen,
   type EngineCors,
   type EngineLimits,
+  type EngineLogPlan,
   engineLimitDefaults,
 } from "../../../runtime/plan/authz.ts"
 import type { Report } from "../../core/diagnostic.ts"
@@ -32,6 +33,28 @@ const noneOf: Readonly<Record<string, keyof EngineLimits>> = {
   "list-objects": "listObjectsMax",
   "list-users": "listUsersMax",
   depth: "depthMax",
+}
+
+/** What the engine logs; empty without `log`. */
+export function lowerEngineLog(
+  authz: BoundBlock | undefined,
+  values: Values,
+): { readonly log?: EngineLogPlan } {
+  const block = statementOf(authz, "log")?.block
+  if (block === undefined) return {}
+  const decisions = statementOf(block, "decisions")
+  const users = statementOf(block, "users")
+  const key = users?.args.word("key")?.text
+  if (key !== undefined) values.needSecret(key)
+  return {
+    log: {
+      requests: statementOf(block, "requests") !== undefined,
+      decisions: decisions === undefined ? null : Number(decisions.args.value<string>("share") ?? 100),
+      users: users === undefined ? "types" : key === undefined ? "plain" : { secret: key },
+      slowMs: statementOf(block, "slow")?.args.value<number>("time") ?? null,
+      slowSteps: statementOf(block, "slow-steps")?.args.value<number>("steps") ?? null,
+    },
+  }
 }
 
 /** Origins are compared as browsers send them (RFC 6454 section 6.1): scheme, host and port, in lower case, without a path. */

@@ -19,7 +19,7 @@ import {
 } from "../bind/bound.ts"
 import type { Program } from "../program.ts"
 import { lowerEngineAuth } from "./engine-auth.ts"
-import { lowerAuthzen, lowerEngineCors, lowerEngineLimits } from "./engine-settings.ts"
+import { lowerAuthzen, lowerEngineCors, lowerEngineLimits, lowerEngineLog } from "./engine-settings.ts"
 import type { KeyUses } from "./key-uses.ts"
 import { engineListeners, publicListeners } from "./listen.ts"
 import { lowerMetrics } from "./metrics.ts"
@@ -190,6 +190,7 @@ export function lowerAuthz(
     limits: lowerEngineLimits(authz.block),
     cors: lowerEngineCors(authz.block, report),
     authzen: lowerAuthzen(program, values, report),
+    ...lowerEngineLog(authz.block, values),
     stores,
   }
 }

@@ -17,6 +17,7 @@ export type BlockName =
   | "authz limits"
   | "authz cors"
   | "authz authzen"
+  | "authz log"
   | "control"
   | "control listen"
   | "control jwt"

@@ -39,6 +39,7 @@ import {
   engineCorsRows,
   engineJwtRows,
   engineLimitRows,
+  engineLogRows,
   grantRows,
 } from "./engine.ts"
 import { metrics, metricsRows } from "./metrics.ts"
@@ -102,6 +103,7 @@ export const blocks: { readonly [Name in BlockName]: BlockRow } = {
   "authz jwt": { title: "`auth jwt` of the engine", rows: engineJwtRows },
   "authz subject": { title: "a subject", rows: grantRows },
   "authz limits": { title: "`limits` of the engine", rows: engineLimitRows },
+  "authz log": { title: "`log`", rows: engineLogRows },
   "authz cors": { title: "`cors`", rows: engineCorsRows },
   "authz authzen": { title: "`authzen`", rows: authzenRows },
   control: { title: "`control`", rows: controlRows },

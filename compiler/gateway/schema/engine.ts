@@ -51,6 +51,55 @@ const authzen: StatementRow = {
   example: 'authzen { store s; url "https://pdp.example" }',
 }
 
+const log: StatementRow = {
+  keyword: "log",
+  forms: [{ args: [], block: "authz log", blockRequired: true }],
+  byDefault: "a line for each question that takes a second or longer, and none for others",
+  docs: "Which requests and decisions of the engine have lines in the log, also for `require` and `filter` of the gateway. Values of contexts are in none.",
+  example: "log { requests; decisions 10 percent }",
+}
+
+/** Statements of `log` in `authz`. */
+export const engineLogRows: readonly StatementRow[] = [
+  {
+    keyword: "requests",
+    forms: [{ args: [] }],
+    docs: "A line for each request to the engine and each question of the gateway: method, store, model, outcome, time, work and caller.",
+    example: "requests",
+  },
+  {
+    keyword: "decisions",
+    forms: [{ args: [optional(slot("share", "decimal", { max: 100, label: "N" }), word("percent"))] }],
+    byDefault: "no decision has a line",
+    docs: "A line for each decision, or for a share of them, drawn at random: user, relation, object and result. Checks in batches have one each.",
+    example: "decisions 10 percent",
+  },
+  {
+    keyword: "users",
+    forms: [
+      { args: [word("plain")] },
+      { args: [word("hashed"), word("by"), slot("key", "reference", { to: ["secret"] })] },
+    ],
+    byDefault: "only the type of the user",
+    docs: "How lines about decisions name users: as they are, or by a hash (HMAC-SHA-256) with a secret, so that lines about one user can be joined and nobody without the secret can guess it.",
+    example: "users plain",
+  },
+  {
+    keyword: "slow",
+    forms: [{ args: [slot("time", "duration", { min: 1, max: 86_400_000 })] }],
+    byDefault: "1s",
+    docs: "From this time on a question has a line with its work.",
+    example: "slow 200ms",
+  },
+  {
+    keyword: "slow-steps",
+    forms: [{ args: [slot("steps", "count", { min: 1, max: 1_000_000_000 })] }],
+    byDefault: "no limit",
+    docs: "From this many steps of work on a question has a line as well, however long it takes.",
+    example: "slow-steps 100000",
+  },
+]
+
 export const authzRows: readonly StatementRow[] = [
   {
     ...listen,
@@ -92,6 +141,7 @@ export const authzRows: readonly StatementRow[] = [
   limitsRow,
   cors,
   authzen,
+  log,
   {
     keyword: "store",
     several: true,
