@@ -122,8 +122,9 @@ async function measure(): Promise<void> {
     const plans = modes.map(({ words }) => planOf(ports, words))
     const found = modes.map(() => [] as number[])
     for (let round = -1; round < roundCount; round++)
-      // There and back, so that what grows or falls in the course of a round hits all alike.
-      for (const at of round % 2 === 0 ? [0, 1, 2, 3] : [3, 2, 1, 0]) {
+      // Each round begins with another plan, so that each one follows a change of the plan: a plan that goes on is warmer than one that begins.
+      for (const step of modes.keys()) {
+        const at = (step + round + 1) % modes.length
         await gateway.ask({ apply: plans[at] })
         await send(ports.port, round < 0 ? warmUps : settling)
         const before = await gateway.ask<number>({ cpu: true })
