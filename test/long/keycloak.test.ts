@@ -1,6 +1,6 @@
-import { type ChildProcess, execFileSync, spawn } from "node:child_process"
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { homedir, tmpdir } from "node:os"
+import type { ChildProcess } from "node:child_process"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { MemoryFiles } from "../../compiler/core/files.ts"
@@ -11,36 +11,8 @@ import { createMemoryLimiter } from "../../runtime/limits/memory.ts"
 import { compile } from "../compile.ts"
 import { authorizerOf } from "../gateway/authorizer.ts"
 import { freePort } from "../support/free-port.ts"
+import { keycloakAdmin, keycloakVersion, missingKeycloak, startKeycloak } from "../support/keycloak.ts"
 
-const version = "26.4.0"
-const artefact = join(
-  homedir(),
-  `.m2/repository/org/keycloak/keycloak-quarkus-dist/${version}/keycloak-quarkus-dist-${version}.zip`,
-)
-
-/** Why a real Keycloak cannot be had here; undefined when it can. */
-function missing(): string | undefined {
-  try {
-    execFileSync("java", ["-version"], { stdio: "ignore" })
-  } catch {
-    return "Java is not installed"
-  }
-  if (existsSync(artefact)) return undefined
-  try {
-    const get = [
-      "-q",
-      "dependency:get",
-      `-Dartifact=org.keycloak:keycloak-quarkus-dist:${version}:zip`,
-      "-Dtransitive=false",
-    ]
-    execFileSync("mvn", get, { stdio: "ignore", timeout: 600_000 })
-  } catch {
-    return "the Keycloak distribution cannot be had by Maven"
-  }
-  return existsSync(artefact) ? undefined : "Maven left no Keycloak distribution"
-}
-
-const admin = { name: "admin", password: "admin-password" }
 const realm = {
   realm: "acme",
   enabled: true,
@@ -71,10 +43,10 @@ function audience(name: string): object {
   }
 }
 
-const reason = missing()
+const reason = missingKeycloak()
 
 describe.skipIf(reason !== undefined)(
-  `a real Keycloak ${version}${reason === undefined ? "" : ` (skipped: ${reason})`}`,
+  `a real Keycloak ${keycloakVersion}${reason === undefined ? "" : ` (skipped: ${reason})`}`,
   () => {
     let folder = ""
     let keycloak: ChildProcess | undefined
@@ -84,9 +56,9 @@ describe.skipIf(reason !== undefined)(
 
     beforeAll(async () => {
       folder = mkdtempSync(join(tmpdir(), "sallyport-keycloak-"))
-      ;({ keycloak, issuer } = await startKeycloak(folder))
+      ;({ keycloak, issuer } = await startKeycloak(folder, realm))
       ;({ gateway, url } = await gatewayFor(issuer))
-    }, 300_000)
+    })
 
     afterAll(async () => {
       await gateway?.close(0)
@@ -118,31 +90,6 @@ describe.skipIf(reason !== undefined)(
     })
   },
 )
-
-/** Unpacks it into `folder` and starts it with the realm, about half a minute. */
-async function startKeycloak(folder: string): Promise<{ keycloak: ChildProcess; issuer: string }> {
-  execFileSync("unzip", ["-q", artefact, "-d", folder])
-  const home = join(folder, `keycloak-${version}`)
-  mkdirSync(join(home, "data/import"), { recursive: true })
-  writeFileSync(join(home, "data/import/acme.json"), JSON.stringify(realm))
-  const port = await freePort()
-  const issuer = `http://127.0.0.1:${port}`
-  const keycloak = spawn(
-    join(home, "bin/kc.sh"),
-    ["start-dev", "--http-host", "127.0.0.1", "--http-port", String(port), "--import-realm"],
-    {
-      env: {
-        ...process.env,
-        KC_BOOTSTRAP_ADMIN_USERNAME: admin.name,
-        KC_BOOTSTRAP_ADMIN_PASSWORD: admin.password,
-      },
-      stdio: "ignore",
-      detached: true,
-    },
-  )
-  await answers(`${issuer}/realms/acme/.well-known/openid-configuration`, 240_000)
-  return { keycloak, issuer }
-}
 
 async function gatewayFor(issuer: string): Promise<{ gateway: Gateway; url: string }> {
   const port = await freePort()
@@ -196,8 +143,8 @@ async function addKey(issuer: string): Promise<void> {
   const token = await tokenFrom(issuer, "master", {
     grant_type: "password",
     client_id: "admin-cli",
-    username: admin.name,
-    password: admin.password,
+    username: keycloakAdmin.name,
+    password: keycloakAdmin.password,
   })
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
   const { id } = (await (await fetch(`${issuer}/admin/realms/acme`, { headers })).json()) as { id: string }
@@ -218,14 +165,4 @@ async function addKey(issuer: string): Promise<void> {
 function keyOf(token: string): unknown {
   const header = Buffer.from(token.split(".")[0] as string, "base64url").toString()
   return (JSON.parse(header) as { kid?: unknown }).kid
-}
-
-async function answers(url: string, withinMs: number): Promise<void> {
-  const until = Date.now() + withinMs
-  while (Date.now() < until) {
-    const response = await fetch(url).catch(() => undefined)
-    if (response?.status === 200) return
-    await new Promise((resolve) => setTimeout(resolve, 500))
-  }
-  throw new Error(`nothing answers at ${url}`)
 }
