@@ -19,7 +19,7 @@ const claimName = z.string().min(1).max(256)
 
 /**
  * Whose tokens operators have. A token has the highest role whose `claim` contains one of the `values`; without `claim`, every token of the issuer
- * has the role. `name`: the claim with the name of the person; absent: `sub`. `login`: the client with which `sallyport login` asks for tokens.
+ * has the role. `name`: the claim with the name of the person; absent: `sub`. `login`: the public client that `GET /v1/login` names to tools that log people in.
  */
 const operatorIssuer = z.strictObject({
   roles: z

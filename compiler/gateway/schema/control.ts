@@ -75,8 +75,8 @@ export const controlJwtRows: readonly StatementRow[] = [
         ],
       },
     ],
-    byDefault: "`sallyport login` does not know this issuer",
-    docs: "The public client with which `sallyport login` asks for a token (device code, RFC 8628), and the scope that it asks for. Everybody who reaches the control API can read it.",
+    byDefault: "`GET /v1/login` does not name this issuer",
+    docs: "The public client with which a tool of yours gets tokens of people, for example by a device code (RFC 8628), and the scope to ask for. `GET /v1/login` of the control API names both to everybody who can reach it.",
     example: 'login "sallyport-cli" scope "openid groups"',
   },
 ]
