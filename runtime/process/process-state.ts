@@ -107,9 +107,7 @@ export function awayReasons({
       : [
           `Redis at ${state.sharedCache.name}: ${state.sharedCache.away} (this process uses a cache of its own)`,
         ]),
-    ...Object.entries(state?.backendsAway ?? {}).map(
-      ([name, reason]) => `backend ${name}: ${reason} (its requests get 503)`,
-    ),
+    ...Object.values(state?.backendsAway ?? {}).map((reason) => `${reason} (its requests get 503)`),
     ...Object.entries(state?.discoveries ?? {}).flatMap(([name, { failure, targets = 0 }]) =>
       failure === undefined || targets === 0
         ? []

@@ -22,7 +22,12 @@ beforeAll(() => {
   clone = mkdtempSync(join(tmpdir(), "sallyport-clone-"))
   mkdirSync(join(clone, "compiler/cli"), { recursive: true })
   mkdirSync(join(clone, "runtime"))
-  for (const file of ["package.json", "compiler/cli/build.mjs", "compiler/cli/sallyport.mjs"])
+  for (const file of [
+    "package.json",
+    "compiler/cli/build.mjs",
+    "compiler/cli/sbom.mjs",
+    "compiler/cli/sallyport.mjs",
+  ])
     cpSync(projectRoot + file, join(clone, file))
   symlinkSync(`${projectRoot}node_modules`, join(clone, "node_modules"))
   answer("one")

@@ -12,7 +12,7 @@ const world = { cwd: projectRoot }
 test("`help STATEMENT` says syntax, default, example and findings of each meaning", async () => {
   const { code, out } = await run(world, "help", "timeout")
   expect(code).toBe(0)
-  expect(out.split("----")).toHaveLength(7)
+  expect(out.split("----")).toHaveLength(8)
   expect(out).toContain("  timeout connect DURATION [first-byte DURATION]")
   expect(out).toContain("Default: connect 2s, total none")
   expect(out).toContain("Example: timeout connect 2s first-byte 5s idle 30s total 60s")

@@ -64,10 +64,13 @@ describePostgres("traces of the engine", () => {
     expect(refused?.attributes).toMatchObject({
       ...{ "http.response.status_code": 400, "sallyport.engine.outcome": "invalid" },
     })
-    // The first question finds no tuples in memory.
-    const [read] = named("SELECT tuples")
-    expect(read).toMatchObject({ parentSpanId: check?.spanId, kind: 3 })
-    expect(read?.attributes).toMatchObject({ "db.system.name": "postgresql", "db.operation.name": "SELECT" })
+    // The first question reads pages, unless the whole store was in memory before them.
+    const reads = named("SELECT tuples")
+    expect(reads.length > 0).toBe(Number(check?.attributes["sallyport.engine.pages_read"]) > 0)
+    for (const read of reads) {
+      expect(read).toMatchObject({ parentSpanId: check?.spanId, kind: 3 })
+      expect(read.attributes).toMatchObject({ "db.system.name": "postgresql", "db.operation.name": "SELECT" })
+    }
     await Promise.all([receiver.close(), drop()])
   })
 })

@@ -53,7 +53,7 @@ api both { path "/both"; auth none; backend both; GET "/" }`
     })
     targets[1].status = 500
     expect([await call(ports, "/both"), await call(ports, "/both")]).toEqual(["500", "503"])
-    const warning = "backend both: none of its targets is healthy (its requests get 503)"
+    const warning = "no target of backend `both` is healthy (its requests get 503)"
     expect(await seen()).toEqual({ breakers: ["open", "open"], warnings: [warning], isDegraded: true })
     expect((await control(ports, "GET", "/readyz")).status).toBe(200)
     const question = { method: "GET", target: "/both", host: "gw" }
@@ -91,7 +91,7 @@ api ill { path "/ill"; auth none; backend ill; GET "/" }`
     }
     await expect.poll(seen).toEqual([
       ["authz,control", "active", []],
-      ["gateway", "degraded", ["backend ill: none of its targets is healthy (its requests get 503)"]],
+      ["gateway", "degraded", ["no target of backend `ill` is healthy (its requests get 503)"]],
     ])
   })
 })

@@ -180,18 +180,14 @@ describePostgres("the control API", () => {
   it("asks for its token, except for health and metrics", async () => {
     const ports = await freePorts()
     await running(await database(), ports)
-    for (const authorization of [
-      "",
-      "Bearer",
-      "Bearer wrong-token-0123456",
-      `Basic ${token}`,
-      `Bearer ${token}x`,
-    ]) {
-      for (const path of ["/v1/plan", "/v1/plans", "/v1/status", "/authz/stores", "/nothing"]) {
-        const refused = await control(ports, "GET", path, undefined, authorization)
-        expect([path, refused.status]).toEqual([path, 401])
-        expect(refused.headers.get("www-authenticate")).toContain("Bearer")
-      }
+    const paths = ["/v1/plan", "/v1/plans", "/v1/status", "/authz/stores", "/nothing"]
+    const wrong = ["Bearer", "Bearer wrong-token-0123456", `Basic ${token}`, `Bearer ${token}x`]
+    // Ten wrong credentials of one address are accepted at once, then they are slowed.
+    const attempts = [...paths.map((path) => ["", path]), ...wrong.map((each) => [each, "/v1/plan"])]
+    for (const [authorization = "", path = ""] of attempts) {
+      const refused = await control(ports, "GET", path, undefined, authorization)
+      expect([path, refused.status]).toEqual([path, 401])
+      expect(refused.headers.get("www-authenticate")).toContain("Bearer")
     }
     for (const path of ["/healthz", "/metrics"])
       expect((await control(ports, "GET", path, undefined, "")).status).toBe(200)

@@ -65,7 +65,15 @@ describe("metrics page", () => {
     addProcessMetrics(metrics)
     const stats = { hits: 1, misses: 2, stores: 3, evictions: 4, entries: 5, bytes: 6 }
     const limits = { keys: 1, bytes: 2, evicted: 3 }
-    const state = { running: 0, tunnels: 0, cache: stats, limits, decisionPoints: {}, backends: {} }
+    const state = {
+      running: 0,
+      tunnels: 0,
+      cache: stats,
+      limits,
+      decisionPoints: {},
+      backends: {},
+      discoveries: {},
+    }
     addTrafficMetrics(metrics, { state: () => state } as unknown as Parameters<typeof addTrafficMetrics>[1])
     new RequestObserver(metrics, { requests: undefined })
     const types = new Map(
