@@ -29,7 +29,7 @@ const more = [
   "test/process/lost-schedules.test.ts",
   "test/model/bad-input.test.ts",
   "test/process/kept-plan.test.ts",
-  "test/store/{bulk-write,parts,plans,prune,refusals,replicas,subscriptions}.test.ts",
+  "test/store/{bulk-write,parts,plans,prune,refusals,subscriptions}.test.ts",
   "test/syntax/hostile.test.ts",
   "test/usage/{quotas,recorder}.test.ts",
   "test/validation/pieces.test.ts",
@@ -39,8 +39,11 @@ const more = [
 const onlyLong = [
   "test/long/**/*.test.ts",
   "test/acme/failures.test.ts",
+  "test/cache/shared-cache.test.ts",
   "test/process/database-states.test.ts",
+  "test/process/failover.test.ts",
   "test/redis/topologies.test.ts",
+  "test/store/replicas.test.ts",
   "test/workers/{ends,worker-faults}.test.ts",
 ]
 const {

@@ -45,6 +45,11 @@ async function moved(plan: Plan): Promise<Plan> {
   return { ...plan, plan: { ...plan.plan, gateway: { ...gateway, listen } } }
 }
 
+/** Names of the cluster and of the network are read when the plan is loaded; the cases have none. */
+function findsTargets({ plan }: Plan): boolean {
+  return Object.values(plan.backends).some(({ discovery }) => discovery !== undefined)
+}
+
 /** Certificates are read when the plan is loaded; the cases have none. */
 function hasCertificates(plan: Plan): boolean {
   return (
@@ -60,6 +65,9 @@ describe("what compiles can be served", () => {
   /** Variables that are not URLs of HTTP. Nothing listens on port 1. */
   const values: Readonly<Record<string, string>> = {
     HOST: "127.0.0.1",
+    APP_ORIGIN: "https://app.example",
+    KEY: "a key of sessions that is long enough",
+    OLD: "a key of sessions that was used before",
     REDIS_URL: "rediss://127.0.0.1:1",
     WEBHOOK_KEY: Buffer.alloc(32).toString("base64"),
   }
@@ -91,7 +99,8 @@ describe("what compiles can be served", () => {
   test.each(projects())("%s", async (_name, files, entry) => {
     const { plan } = compile(new MemoryFiles(files), entry)
     expect(plan).toBeDefined()
-    if (plan === undefined || hasCertificates(plan) || plan.plan.gateway === null) return
+    if (plan === undefined || hasCertificates(plan) || findsTargets(plan) || plan.plan.gateway === null)
+      return
     for (const [, path] of JSON.stringify(plan.plan).matchAll(/"file":"([^"]+)"/g)) {
       if (path === undefined || path.startsWith("/")) return
       mkdirSync(dirname(join(folder, path)), { recursive: true })

@@ -9,11 +9,16 @@ import { createLog } from "../../runtime/telemetry/log.ts"
 const token = "0123456789abcdef0123456789abcdef"
 const author = { who: "ann", commit: null, message: null }
 
-// Nothing here may get as far as a port: each call of one fails the request with 500.
+const audit = { append: async () => 1, onLost: () => undefined }
+
+// Nothing here may get as far as another port than that of the audit log: each call of one fails the request with 500.
 const ports = new Proxy({} as ControlPorts, {
-  get: (_, name) => () => {
-    throw new Error(`the port ${String(name)} was asked`)
-  },
+  get: (_, name) =>
+    name === "audit"
+      ? audit
+      : () => {
+          throw new Error(`the port ${String(name)} was asked`)
+        },
 })
 
 let control: Control
@@ -102,7 +107,7 @@ test("a client that goes before the engine has answered is not a failure", async
   const written: string[] = []
   const log = createLog({ stream: { write: (line) => void written.push(line) } })
   const settings = { listen: { host: "127.0.0.1", port: 0 }, token, log }
-  const carrying = await startControl(settings, { engine: () => door } as unknown as ControlPorts)
+  const carrying = await startControl(settings, { engine: () => door, audit } as unknown as ControlPorts)
   try {
     const client = new AbortController()
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }

@@ -1,8 +1,8 @@
 import type { BrowserRequest } from "../../oidc/oidc-client.ts"
 import { isReturnPath } from "../../oidc/return-path.ts"
-import { loginAnswer } from "../../policies/credentials/oidc-session.ts"
 import type { Exchange } from "../../policies/exchange.ts"
 import { problem } from "../../policies/messages/answer.ts"
+import { loginAnswer } from "../../policies/messages/login-answer.ts"
 import type { Outcome } from "../../policies/policy.ts"
 import type { OidcEndpoint } from "../generation/oidc-clients.ts"
 

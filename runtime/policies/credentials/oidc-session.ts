@@ -1,9 +1,10 @@
-import type { LoginStep, OidcClient } from "../../oidc/oidc-client.ts"
+import type { OidcClient } from "../../oidc/oidc-client.ts"
 import { ownCookiePrefix } from "../../oidc/own-cookies.ts"
 import type { SessionFound } from "../../oidc/session-keeper.ts"
 import type { StepOf } from "../../plan/steps.ts"
 import type { Exchange } from "../exchange.ts"
-import { type Answer, type Problem, problem } from "../messages/answer.ts"
+import { type Problem, problem } from "../messages/answer.ts"
+import { loginAnswer } from "../messages/login-answer.ts"
 import type { Outcome, Policy, Provision } from "../policy.ts"
 import { anyText } from "../values/grammars.ts"
 import { compileText } from "../values/text.ts"
@@ -61,27 +62,6 @@ async function beginLogin(client: OidcClient, exchange: Exchange, cause: string)
   const { scheme, authority, ownCookies, originalTarget } = exchange
   const origin = `${scheme}://${authority}`
   return loginAnswer(await client.begin({ origin, cookies: ownCookies }, originalTarget), cause)
-}
-
-/** The response to a step of a login, with its cookies. `cause`: why there is a login, for the log. */
-export function loginAnswer(step: LoginStep, cause?: string): Answer {
-  const lines = step.cookies.flatMap((line) => ["set-cookie", line])
-  if (step.kind === "failed") {
-    const isLater = step.fault === "issuer-unavailable" || step.fault === "sessions-unavailable"
-    return problem(step.fault, {
-      headers: isLater ? [...lines, "retry-after", "1"] : lines,
-      presented: true,
-      cause: step.cause,
-    })
-  }
-  return {
-    kind: "answer",
-    status: 302,
-    headers: ["location", step.location, "cache-control", "no-store", ...lines],
-    body: undefined,
-    cause,
-    refuses: true,
-  }
 }
 
 function unavailable(name: "issuer-unavailable" | "sessions-unavailable", cause: string): Problem {
