@@ -56,3 +56,12 @@ export function quoted(text: string): string {
   const cut = text.length > charactersMax ? text.slice(0, charactersMax) : text
   return special.test(cut) ? JSON.stringify(cut) : `"${cut}"`
 }
+
+const serverAddress = textAttribute("server.address")
+const serverPort = wholeAttribute("server.port")
+
+/** The attributes of the server that a URL names. */
+export function serverAttributes({ hostname, port, protocol }: URL): AttributeText {
+  const number = port === "" ? (protocol === "https:" ? 443 : 80) : Number(port)
+  return serverAddress(hostname.replace(/^\[|\]$/g, "")) + serverPort(number)
+}

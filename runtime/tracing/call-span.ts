@@ -1,10 +1,8 @@
-import { firstAttribute, textAttribute, wholeAttribute } from "./attributes.ts"
+import { firstAttribute, serverAttributes, textAttribute, wholeAttribute } from "./attributes.ts"
 import { randomId } from "./random-ids.ts"
 import type { RecordedPart, RequestTrace } from "./request-trace.ts"
 
 const requestMethod = firstAttribute("http.request.method")
-const serverAddress = textAttribute("server.address")
-const serverPort = wholeAttribute("server.port")
 const urlFull = textAttribute("url.full")
 const responseStatus = wholeAttribute("http.response.status_code")
 const errorKind = textAttribute("error.type")
@@ -44,12 +42,11 @@ export class CallSpan implements RecordedPart {
   }
 
   attributes(): string {
-    const { origin, hostname, port, protocol } = new URL(this.#url)
+    const url = new URL(this.#url)
     return (
       requestMethod(this.#method) +
-      serverAddress(hostname.replace(/^\[|\]$/g, "")) +
-      serverPort(port === "" ? (protocol === "https:" ? 443 : 80) : Number(port)) +
-      urlFull(origin) +
+      serverAttributes(url) +
+      urlFull(url.origin) +
       responseStatus(this.#status) +
       errorKind(this.error)
     )

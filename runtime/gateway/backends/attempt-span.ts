@@ -1,4 +1,10 @@
-import { flagAttribute, lastKept, textAttribute, wholeAttribute } from "../../tracing/attributes.ts"
+import {
+  flagAttribute,
+  lastKept,
+  serverAttributes,
+  textAttribute,
+  wholeAttribute,
+} from "../../tracing/attributes.ts"
 import { randomId } from "../../tracing/random-ids.ts"
 import type { RecordedPart, RequestTrace } from "../../tracing/request-trace.ts"
 import type { ExchangeState } from "../exchange/exchange-state.ts"
@@ -88,8 +94,6 @@ export class AttemptSpan implements RecordedPart {
 }
 
 const urlFull = textAttribute("url.full")
-const serverAddress = textAttribute("server.address")
-const serverPort = wholeAttribute("server.port")
 const responseStatus = lastKept(wholeAttribute("http.response.status_code"))
 const errorKind = textAttribute("error.type")
 const resendCount = wholeAttribute("http.request.resend_count")
@@ -102,9 +106,7 @@ const targetTexts = new WeakMap<Target, string>()
 function targetAttributes(target: Target): string {
   let text = targetTexts.get(target)
   if (text === undefined) {
-    const { hostname, port, protocol } = new URL(target.place.origin)
-    const number = port === "" ? (protocol === "https:" ? 443 : 80) : Number(port)
-    text = serverAddress(hostname.replace(/^\[|\]$/g, "")) + serverPort(number)
+    text = serverAttributes(new URL(target.place.origin))
     targetTexts.set(target, text)
   }
   return text
