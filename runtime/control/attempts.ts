@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache"
+import { ClientAddresses } from "../gateway/exchange/client-address.ts"
 
 /** Failures that one address may have at once, and how fast they are forgotten. A script with an old token tries a few times a minute. */
 const perAddress = { burst: 10, everyMs: 6_000 }
@@ -28,6 +29,7 @@ export class Attempts {
   readonly #failed = new LRUCache<string, Bucket>({ max: addressesMax })
   readonly #trusted = new LRUCache<string, number>({ max: addressesMax })
   readonly #all = new Bucket()
+  readonly #addresses = new ClientAddresses([])
 
   /** `now`: a monotonic clock in milliseconds. */
   constructor(now: () => number = () => performance.now()) {
@@ -37,7 +39,7 @@ export class Attempts {
   /** Seconds after which an address may try again; 0: now. */
   waitSeconds(address: string): number {
     const now = this.#now()
-    const key = networkOf(address)
+    const key = this.#networkOf(address)
     const own = this.#failed.get(key)?.waitMs(now, perAddress) ?? 0
     const isTrusted = now - (this.#trusted.get(key) ?? Number.NEGATIVE_INFINITY) < trustedMs
     const others = isTrusted ? 0 : this.#all.waitMs(now, together)
@@ -46,7 +48,7 @@ export class Attempts {
 
   failed(address: string): void {
     const now = this.#now()
-    const key = networkOf(address)
+    const key = this.#networkOf(address)
     const bucket = this.#failed.get(key) ?? new Bucket()
     bucket.add(now, perAddress.everyMs)
     this.#failed.set(key, bucket)
@@ -54,17 +56,11 @@ export class Attempts {
   }
 
   succeeded(address: string): void {
-    this.#trusted.set(networkOf(address), this.#now())
+    this.#trusted.set(this.#networkOf(address), this.#now())
   }
-}
 
-/** The /64 of an IPv6 address, because a caller can use all addresses of it (RFC 6177); an IPv4 address itself. */
-function networkOf(address: string): string {
-  const mapped = address.replace(/^::ffff:(?=\d+\.)/i, "")
-  if (!mapped.includes(":")) return mapped
-  const [head = "", tail] = mapped.split("::")
-  const left = head === "" ? [] : head.split(":")
-  const right = tail === undefined || tail === "" ? [] : tail.split(":")
-  const zeros = tail === undefined ? 0 : 8 - left.length - right.length
-  return [...left, ...Array<string>(Math.max(0, zeros)).fill("0"), ...right].slice(0, 4).join(":")
+  /** Counts as one what the limits of the gateway count as one by default. */
+  #networkOf(address: string): string {
+    return this.#addresses.countedAs(this.#addresses.of(address, undefined).ip)
+  }
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http"
+import { claimAt } from "../identity/claim-at.ts"
 import type { Claims, TokenVerifier, Verification } from "../identity/verifier.ts"
 import { controlRoles, includesRole, type OperatorIssuerPlan, type OperatorRole } from "../plan/control.ts"
 import { keyDigest, looksLikeOperatorToken } from "./subscription-key.ts"
@@ -146,20 +147,6 @@ function roleOf({ roles }: OperatorIssuerPlan, claims: Claims): OperatorRole | u
     (best, { role }) => (best !== undefined && includesRole(best, role) ? best : role),
     undefined,
   )
-}
-
-/** A claim by its name, or by its path with dots: `realm_access.roles`. A claim of the whole name wins, because names of claims may be URLs. */
-function claimAt(claims: Claims, path: string): unknown {
-  if (Object.hasOwn(claims, path)) return claims[path]
-  return path
-    .split(".")
-    .reduce<unknown>(
-      (value, part) =>
-        typeof value === "object" && value !== null && Object.hasOwn(value, part)
-          ? (value as Record<string, unknown>)[part]
-          : undefined,
-      claims,
-    )
 }
 
 /** The texts of a list, the text itself, or the words of a scope (RFC 8693 §4.2). */

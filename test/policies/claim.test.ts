@@ -1,6 +1,7 @@
 import { expect, test } from "vitest"
+import { claimAt } from "../../runtime/identity/claim-at.ts"
 import type { ClaimRule } from "../../runtime/plan/step-values.ts"
-import { claimAt, compileClaimRules } from "../../runtime/policies/credentials/claim.ts"
+import { compileClaimRules } from "../../runtime/policies/credentials/claim.ts"
 import type { Exchange } from "../../runtime/policies/exchange.ts"
 import type { Provision } from "../../runtime/policies/policy.ts"
 

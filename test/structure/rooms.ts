@@ -254,6 +254,7 @@ export const rooms: readonly Room[] = [
   {
     path: "runtime/identity",
     doors: [
+      "claim-at",
       "discovery",
       "inline-keys",
       "introspection",
@@ -422,6 +423,7 @@ export const rooms: readonly Room[] = [
     path: "runtime/gateway",
     doors: [
       "generation/certificates",
+      "exchange/client-address",
       "generation/parts-of-plan",
       "generation/file-watch",
       "gateway",

@@ -1,24 +1,10 @@
+import { claimAt } from "../../identity/claim-at.ts"
 import type { Claims } from "../../identity/verifier.ts"
 import type { ClaimRule } from "../../plan/step-values.ts"
 import type { Exchange } from "../exchange.ts"
 import type { Provision } from "../policy.ts"
 import { anyText } from "../values/grammars.ts"
 import { compileText } from "../values/text.ts"
-
-/**
- * A claim by name. The whole name is tried first, because URLs with dots are common claim names; then its dots are a path into objects
- * (`realm_access.roles`). Only own properties count.
- */
-export function claimAt(claims: Claims, name: string): unknown {
-  if (Object.hasOwn(claims, name)) return claims[name]
-  let node: unknown = claims
-  for (const part of name.split(".")) {
-    if (typeof node !== "object" || node === null || Array.isArray(node) || !Object.hasOwn(node, part))
-      return undefined
-    node = (node as Record<string, unknown>)[part]
-  }
-  return node
-}
 
 /** Why claims violate a rule: the claim is absent, or has other values. */
 export type ClaimFault = "TokenClaimNotFound" | "TokenClaimValueNotAllowed"

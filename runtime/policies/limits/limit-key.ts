@@ -1,5 +1,5 @@
+import { claimAt } from "../../identity/claim-at.ts"
 import type { LimitKey } from "../../plan/step-values.ts"
-import { claimAt } from "../credentials/claim.ts"
 import type { Exchange } from "../exchange.ts"
 import type { Provision } from "../policy.ts"
 import { limitKeyText } from "../values/grammars.ts"
