@@ -15,6 +15,7 @@ import {
   type Upstream,
 } from "./harness.ts"
 import { closeAll, closers } from "./one-route.ts"
+import type { StepDraft } from "./plan-builder.ts"
 
 afterEach(closeAll)
 
@@ -88,6 +89,23 @@ describe("a request by HTTP/2", () => {
     const { upstream, session } = await start()
     await askHttp2(session, { ":method": "DELETE", ":path": "/a/7" })
     expect(upstream.requests[0]?.headers).not.toHaveProperty("transfer-encoding")
+  })
+
+  test("whose empty body ends while a step waits is passed on with it", async () => {
+    const other = await startUpstream((_request, response) => {
+      setTimeout(() => response.end("waited"), 30)
+    })
+    closers.push(() => other.close())
+    const sent: StepDraft = {
+      ...{ kind: "send-request", mode: "new", url: other.url, headers: [], media: null },
+      ...{ timeoutSeconds: 5, ignoreError: false, wait: true, variable: "reply" },
+    }
+    const { upstream, session } = await start(undefined, {
+      routes: [{ method: "*", path: "/a/{id}", inbound: [sent] }],
+    })
+    const answer = await askHttp2(session, { ":method": "POST", ":path": "/a/7" }, Buffer.alloc(0))
+    expect(answer).toMatchObject({ status: 200, reset: 0 })
+    expect(upstream.requests[0]).toMatchObject({ body: "", complete: true })
   })
 
   test("on a port with HTTP/1.1, which stays", async () => {

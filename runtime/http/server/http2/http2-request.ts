@@ -62,11 +62,13 @@ export class Http2Request implements IncomingRequest {
 
   on(event: "data" | "end" | "close" | "error", listener: (chunk: Buffer) => void): this {
     this.#stream.on(event, listener)
+    if (event === "end") this.#callIfEnded(listener as () => void)
     return this
   }
 
   once(event: "end" | "close" | "error", listener: () => void): this {
     this.#stream.once(event, listener)
+    if (event === "end") this.#callIfEnded(listener)
     return this
   }
 
@@ -88,6 +90,16 @@ export class Http2Request implements IncomingRequest {
   resume(): this {
     this.#stream.resume()
     return this
+  }
+
+  /** The stream of an empty body ends at once, also when its handler is not listening yet; `node:http` waits for the handler. */
+  #callIfEnded(listener: () => void): void {
+    if (!this.#stream.readableEnded) return
+    process.nextTick(() => {
+      if (!this.#stream.listeners("end").includes(listener)) return
+      this.#stream.off("end", listener)
+      listener()
+    })
   }
 }
 
