@@ -31,6 +31,14 @@ export const oidcRules: FieldRules<OidcClientPlan> = {
   },
   external: () => breaking("the redirect URI has another host: the provider must know it, or logins fail"),
   paths: () => breaking("the provider must know the new redirect URI, or logins fail"),
+  backChannelLogout: (before, after) =>
+    after === undefined
+      ? opens("the provider can no longer end sessions: they continue after a logout there")
+      : before === undefined
+        ? closes("the provider can end sessions")
+        : breaking(
+            "the provider must know the new path of logouts, or sessions continue after a logout there",
+          ),
   afterLogout: () => neutral("another page follows a logout"),
 }
 
@@ -56,6 +64,10 @@ export const oidcStatements: {
     (["login", "callback", "logout"] as const)
       .map((each) => `${each} ${JSON.stringify(paths[each])}`)
       .join("; "),
+  backChannelLogout: ({ backChannelLogout }) =>
+    backChannelLogout === undefined
+      ? "no back-channel-logout"
+      : `back-channel-logout ${JSON.stringify(backChannelLogout)}`,
   afterLogout: ({ afterLogout }) =>
     afterLogout === undefined ? "the page of the provider" : `after-logout ${JSON.stringify(afterLogout)}`,
 }

@@ -1,5 +1,6 @@
 import type { RequestSender } from "../http/client/http-client.ts"
 import type { TokenVerifier } from "../identity/verifier.ts"
+import { BackChannelLogouts, type BackChannelStep } from "./back-channel-logout.ts"
 import { CookieSessions } from "./cookie-sessions.ts"
 import type { OwnCookies } from "./own-cookies.ts"
 import { challengeOf, type PendingLogin, PendingLogins } from "./pending-login.ts"
@@ -13,7 +14,8 @@ import {
 import { isReturnPath } from "./return-path.ts"
 import { SealingKeys } from "./sealed-text.ts"
 import { type ForwardedToken, type SessionFound, SessionKeeper } from "./session-keeper.ts"
-import { type SessionPlace, SessionsUnavailable, SessionTooLarge } from "./session-place.ts"
+import { SessionEnded, SessionsUnavailable, SessionTooLarge } from "./session-place.ts"
+import type { SharedSessions } from "./shared-sessions.ts"
 
 /** The paths of a client that the gateway itself serves. */
 export interface OidcPaths {
@@ -35,6 +37,8 @@ export interface OidcSettings extends ProviderSettings {
   /** `https://host` as browsers see the gateway; undefined: as the request says. */
   readonly external: string | undefined
   readonly paths: OidcPaths
+  /** The path to which the provider sends logouts, for sessions in Redis; undefined: there is none. */
+  readonly backChannelLogout: string | undefined
   /** The path that the provider leads to after a logout; undefined: it stays at its own page. */
   readonly afterLogout: string | undefined
   /** A route forwards the access token. */
@@ -45,7 +49,7 @@ export interface OidcSettings extends ProviderSettings {
 export interface OidcParts {
   readonly http: RequestSender
   readonly verifier: TokenVerifier
-  readonly shared: ((keys: SealingKeys) => SessionPlace) | undefined
+  readonly shared: ((keys: SealingKeys) => SharedSessions) | undefined
   readonly now: () => number
 }
 
@@ -80,21 +84,22 @@ export interface BrowserRequest {
 /** Logs browsers in at an OpenID provider (authorization code with PKCE, RFC 7636), and keeps their sessions. */
 export class OidcClient {
   readonly name: string
-  readonly paths: OidcPaths
   readonly #settings: OidcSettings
   readonly #provider: Provider
   readonly #logins: PendingLogins
   readonly #sessions: SessionKeeper
+  readonly #backChannel: BackChannelLogouts | undefined
 
   /** @throws Error for a session key that is too short */
   constructor(settings: OidcSettings, { http, verifier, shared, now }: OidcParts) {
     this.name = settings.name
-    this.paths = settings.paths
     this.#settings = settings
     const keys = new SealingKeys(settings.name, settings.sessionKeys)
     this.#provider = new Provider(settings, http, verifier)
     this.#logins = new PendingLogins(settings.name, keys, now)
-    const place = shared?.(keys) ?? new CookieSessions(settings.name, keys)
+    const inRedis = shared?.(keys)
+    const place = inRedis ?? new CookieSessions(settings.name, keys)
+    this.#backChannel = inRedis && new BackChannelLogouts(settings.client, verifier, inRedis, now)
     const { lifetimeMs, keepsAccessToken } = settings
     this.#sessions = new SessionKeeper(place, this.#provider, { lifetimeMs, keepsAccessToken, now })
   }
@@ -169,6 +174,12 @@ export class OidcClient {
     return { kind: "redirect", location: location.href, cookies: over.lines }
   }
 
+  /** Ends the sessions that a logout token of the provider names. */
+  async endByProvider(logoutToken: string): Promise<BackChannelStep> {
+    if (this.#backChannel === undefined) throw new Error("the sessions of this client are in cookies")
+    return this.#backChannel.take(logoutToken)
+  }
+
   async #endSession(): Promise<string | undefined> {
     try {
       return (await this.#provider.metadata()).endSession
@@ -203,9 +214,10 @@ export class OidcClient {
 
   /** After a login the browser must not come to a path that begins or ends one. */
   #returnTo(target: string): string {
-    const { login, callback, logout } = this.paths
+    const { login, callback, logout } = this.#settings.paths
+    const own = [login, callback, logout, this.#settings.backChannelLogout]
     const path = target.split("?", 1)[0] as string
-    return isReturnPath(target) && ![login, callback, logout].includes(path) ? target : "/"
+    return isReturnPath(target) && !own.includes(path) ? target : "/"
   }
 }
 
@@ -224,6 +236,7 @@ function fault(name: LoginFault, cause: string): LoginStep {
 function failed(error: unknown): LoginStep {
   if (error instanceof SessionTooLarge) return fault("session-too-large", error.message)
   if (error instanceof SessionsUnavailable) return fault("sessions-unavailable", error.message)
+  if (error instanceof SessionEnded) return fault("login-invalid", error.message)
   if (!(error instanceof ProviderError)) throw error
   return fault(error.reason === "unavailable" ? "issuer-unavailable" : "login-failed", error.message)
 }

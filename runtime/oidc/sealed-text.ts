@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from "node:crypto"
+import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from "node:crypto"
 
 /** Shorter secrets could be guessed by anybody who has one cookie. */
 const secretBytesMin = 32
@@ -16,6 +16,7 @@ export interface OpenedText {
 interface Key {
   readonly id: Buffer
   readonly bytes: Buffer
+  readonly digesting: Buffer
 }
 
 /**
@@ -37,7 +38,8 @@ export class SealingKeys {
           `the secret \`${name}\` has ${length} bytes, and the key of a session needs at least ${secretBytesMin}; make one with \`openssl rand -base64 32\``,
         )
       const bytes = Buffer.from(hkdfSync("sha256", text, "", `sallyport oidc ${owner}`, 32))
-      return { id: createHash("sha256").update(bytes).digest().subarray(0, idBytes), bytes }
+      const digesting = Buffer.from(hkdfSync("sha256", text, "", `sallyport oidc digest ${owner}`, 32))
+      return { id: createHash("sha256").update(bytes).digest().subarray(0, idBytes), bytes, digesting }
     })
   }
 
@@ -50,6 +52,11 @@ export class SealingKeys {
     const sealing = createCipheriv(cipher, first.bytes, iv).setAAD(Buffer.from(purpose))
     const sealed = Buffer.concat([sealing.update(text, "utf8"), sealing.final()])
     return Buffer.concat([first.id, iv, sealed, sealing.getAuthTag()]).toString("base64url")
+  }
+
+  /** Digests of a text that cannot be guessed without the key, one for each key (HMAC-SHA-256, base64url). */
+  digests(text: string): string[] {
+    return this.#keys.map(({ digesting }) => createHmac("sha256", digesting).update(text).digest("base64url"))
   }
 
   /** Undefined: it was altered, or sealed with another key or for another purpose. */

@@ -71,7 +71,7 @@ export class SessionKeeper {
     return read.then((late) => this.#judge(late, cookies, forwarded), unavailableSessions)
   }
 
-  /** A new session from the tokens of a login, and the lines that give it to the browser. Rejects with SessionTooLarge or SessionsUnavailable. */
+  /** A new session from the tokens of a login, and the lines that give it to the browser. Rejects with SessionTooLarge, SessionsUnavailable or SessionEnded. */
   async begin(tokens: TokenSet, cookies: OwnCookies): Promise<string[]> {
     const startedMs = this.#rules.now()
     const session = this.#sessionOf(tokens, {

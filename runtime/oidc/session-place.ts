@@ -24,10 +24,15 @@ export class SessionsUnavailable extends Error {
   override readonly name = "SessionsUnavailable"
 }
 
+/** Thrown when the provider has ended a session while its login was being finished. */
+export class SessionEnded extends Error {
+  override readonly name = "SessionEnded"
+}
+
 /** Where sessions are: in cookies, or in Redis. Methods throw or reject with SessionsUnavailable. */
 export interface SessionPlace {
   read(cookies: OwnCookies): SessionRead | Promise<SessionRead>
-  /** Keeps a session; the result has its handle. `forMs`: until it ends. `previous`: the session that it continues, if that still exists. */
+  /** Keeps a session; the result has its handle. `forMs`: until it ends. `previous`: the session that it continues, if that still exists. Without one, it may reject with SessionEnded. */
   keep(
     session: OidcSession,
     forMs: number,

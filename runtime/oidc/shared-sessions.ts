@@ -3,9 +3,11 @@ import { setTimeout as wait } from "node:timers/promises"
 import type { RedisConnection } from "../redis/redis-connection.ts"
 import { type OwnCookies, removedCookie, setCookie } from "./own-cookies.ts"
 import type { SealingKeys } from "./sealed-text.ts"
-import { type OidcSession, sessionOf, sessionText } from "./session.ts"
+import { claimsIn, type OidcSession, sessionOf, sessionText } from "./session.ts"
+import { type ProviderNames, SessionIndex } from "./session-index.ts"
 import {
   type RefreshTurn,
+  SessionEnded,
   type SessionPlace,
   type SessionRead,
   SessionsUnavailable,
@@ -16,6 +18,8 @@ const handlePattern = /^[A-Za-z0-9_-]{43}$/
 const turnMs = 15_000
 const pollMs = 100
 const waitMs = 5_000
+/** A user may have many sessions. */
+const endedTogether = 50
 
 /**
  * Sessions in Redis; the browser has only a random id. Redis has the digest of the id and the encrypted session, so neither its contents nor a backup of
@@ -26,13 +30,21 @@ export class SharedSessions implements SessionPlace {
   readonly #keys: SealingKeys
   readonly #connection: RedisConnection
   readonly #prefix: string
+  readonly #index: SessionIndex
+  readonly #now: () => number
 
   /** `prefix`: of all keys on the server, the same in all processes that share the sessions. */
-  constructor(client: string, keys: SealingKeys, connection: RedisConnection, prefix: string) {
+  constructor(
+    client: string,
+    keys: SealingKeys,
+    { connection, prefix, now }: { connection: RedisConnection; prefix: string; now: () => number },
+  ) {
     this.#client = client
     this.#keys = keys
     this.#connection = connection
     this.#prefix = `${prefix}oidc/${client}/`
+    this.#index = new SessionIndex(connection, this.#prefix, (text) => keys.digests(text))
+    this.#now = now
   }
 
   async read(cookies: OwnCookies): Promise<SessionRead> {
@@ -57,7 +69,40 @@ export class SharedSessions implements SessionPlace {
     const kept = await this.#run((client) =>
       previous === undefined ? client.set(key, sealed, "PX", ms) : client.set(key, sealed, "PX", ms, "XX"),
     )
-    return kept === null ? undefined : { ...session, handle }
+    if (kept === null) return undefined
+    if (previous === undefined) await this.#list(session, key, forMs)
+    return { ...session, handle }
+  }
+
+  /**
+   * Ends all sessions that a provider means, and returns their number. `issuedSeconds`: when the provider said so. Rejects with SessionsUnavailable; the
+   * logout can then be repeated.
+   */
+  async endAll(names: ProviderNames, issuedSeconds: number): Promise<number> {
+    const found = await this.#try(() => this.#index.find(names, issuedSeconds))
+    const all = [...found]
+    let ended = 0
+    for (let at = 0; at < all.length; at += endedTogether)
+      await Promise.all(
+        all.slice(at, at + endedTogether).map(async ([session, places]) => {
+          ended += await this.#run((client) => client.del(this.#prefix + session))
+          await this.#try(() => this.#index.forget(session, places))
+        }),
+      )
+    return ended
+  }
+
+  /** Whether a logout token was already used, by the digest of its id. */
+  async isUsed(id: string): Promise<boolean> {
+    const keys = this.#keys.digests(`jti ${id}`).map((digest) => `${this.#prefix}logout/${digest}`)
+    for (const key of keys) if ((await this.#run((client) => client.exists(key))) > 0) return true
+    return false
+  }
+
+  /** Remembers a logout token, for at least as long as it is valid. */
+  async use(id: string, forMs: number): Promise<void> {
+    const key = `${this.#prefix}logout/${this.#keys.digests(`jti ${id}`)[0]}`
+    await this.#run((client) => client.set(key, "1", "PX", forMs))
   }
 
   lines(session: OidcSession, forMs: number): string[] {
@@ -92,6 +137,17 @@ export class SharedSessions implements SessionPlace {
     this.#run((client) => client.del(this.#turnOf(handle))).catch(() => undefined)
   }
 
+  /** Lists a new session by the names that its provider has for it. */
+  async #list(session: OidcSession, key: string, forMs: number): Promise<void> {
+    const { sid, sub, iat } = claimsIn(session.idToken) ?? {}
+    const now = this.#now()
+    const times = { now, untilMs: now + forMs, issuedSeconds: typeof iat === "number" ? iat : now / 1000 }
+    const names = { sid: typeof sid === "string" ? sid : undefined, sub: String(sub) }
+    if (await this.#try(() => this.#index.add(names, key.slice(this.#prefix.length), times))) return
+    await this.#run((client) => client.del(key))
+    throw new SessionEnded("the provider ended the session during the login")
+  }
+
   async #read(handle: string): Promise<SessionRead> {
     const key = this.#keyOf(handle)
     const sealed = await this.#run((client) => client.get(key))
@@ -105,9 +161,13 @@ export class SharedSessions implements SessionPlace {
       : { kind: "found", session, isOld: opened.isOld }
   }
 
-  async #run<T>(command: (client: RedisConnection["client"]) => Promise<T>): Promise<T> {
+  #run<T>(command: (client: RedisConnection["client"]) => Promise<T>): Promise<T> {
+    return this.#try(() => this.#connection.run(command))
+  }
+
+  async #try<T>(task: () => Promise<T>): Promise<T> {
     try {
-      return await this.#connection.run(command)
+      return await task()
     } catch (error) {
       throw new SessionsUnavailable(error instanceof Error ? error.message : String(error))
     }

@@ -85,6 +85,21 @@ export class TestProvider {
     } else json(404, {})
   }
 
+  /** A logout token of this provider; undefined removes a claim. */
+  async logoutToken(
+    claims: Record<string, unknown>,
+    { typ = "logout+jwt", key = this.#key }: { typ?: string; key?: TestKey } = {},
+  ): Promise<string> {
+    const seconds = Math.floor(Date.now() / 1000)
+    const all: Record<string, unknown> = {
+      ...{ iss: this.url, aud: "web", iat: seconds, exp: seconds + 120, jti: randomBytes(8).toString("hex") },
+      events: { "http://schemas.openid.net/event/backchannel-logout": {} },
+      ...claims,
+    }
+    const given = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))
+    return new SignJWT(given).setProtectedHeader({ alg: key.alg, kid: key.kid, typ }).sign(key.privateKey)
+  }
+
   #discovery(): object {
     return {
       issuer: this.url,

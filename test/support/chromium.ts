@@ -59,6 +59,8 @@ export class Chromium {
       {
         stdio: "ignore",
         detached: true,
+        // What it leaves when it is killed goes with its profile.
+        env: { ...process.env, TMPDIR: folder },
       },
     )
     const file = join(folder, "DevToolsActivePort")

@@ -19,14 +19,17 @@ const marks: Readonly<Record<StepState, string>> = {
 
 /** A request as a tree: its route and the routes that were not chosen, its steps with their effects, and the result. */
 export function requestText(answer: ExplainRequestAnswer): string {
-  const { request, route, why, lost, sections, verdict, trouble, live } = answer
+  const { request, route, why, lost, login, sections, verdict, trouble, live } = answer
   const lines = [
     `${request.method} ${request.path} on ${request.host} from ${request.ip}${live ? "" : " (from the plan alone; no running Sallyport was asked)"}`,
-    route === null ? `no route: ${why}` : `route ${route.key}${placed(route.place)}: ${why}`,
+    route === null
+      ? `${login === undefined ? "no route" : "login"}: ${why}`
+      : `route ${route.key}${placed(route.place)}: ${why}`,
     ...(route === null ? [] : routeLines(route)),
     ...lost.map(
       ({ route: key, place, loss, why: reason }) => `  not ${key}${placed(place)} (${loss}): ${reason}`,
     ),
+    ...(login?.order ?? []).map((each, at) => `  ${at + 1}. ${each}`),
     ...sections.flatMap(({ name, steps }) => [name, ...steps.flatMap((step) => stepLines(step, 1))]),
     ...trouble.map((each) => `note: ${each}`),
     ...(verdict === null ? ["The outcome is not known here."] : verdictLines(verdict)),

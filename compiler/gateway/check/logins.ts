@@ -50,10 +50,16 @@ function uses(ids: readonly StepId[], client: string, steps: Readonly<Record<Ste
   })
 }
 
+const keywords = ["login", "callback", "logout", "back-channel-logout"] as const
+
+function pathOf({ paths, backChannelLogout }: OidcClientPlan, keyword: (typeof keywords)[number]) {
+  return keyword === "back-channel-logout" ? backChannelLogout : paths[keyword]
+}
+
 function checkRoute(source: RouteSource, client: PlacedClient, program: Program, report: Report): void {
   const path = printPath(source.path)
-  for (const keyword of ["login", "callback", "logout"] as const) {
-    if (client.plan.paths[keyword] !== path || !meet(source.hosts, client.hosts)) continue
+  for (const keyword of keywords) {
+    if (pathOf(client.plan, keyword) !== path || !meet(source.hosts, client.hosts)) continue
     const { span, message } = placeOf(client, keyword, program)
     report.add("SP3072", source.span, `\`${path}\` is the \`${keyword}\` path of \`oidc ${client.name}\``, {
       related: [{ span, message }],
@@ -63,10 +69,10 @@ function checkRoute(source: RouteSource, client: PlacedClient, program: Program,
 
 function checkPair(client: PlacedClient, other: PlacedClient, program: Program, report: Report): void {
   if (!meet(client.hosts, other.hosts)) return
-  for (const keyword of ["login", "callback", "logout"] as const) {
-    const path = client.plan.paths[keyword]
-    const its = (["login", "callback", "logout"] as const).find((each) => other.plan.paths[each] === path)
-    if (its === undefined) continue
+  for (const keyword of keywords) {
+    const path = pathOf(client.plan, keyword)
+    const its = keywords.find((each) => pathOf(other.plan, each) === path)
+    if (path === undefined || its === undefined) continue
     const related = placeOf(other, its, program)
     report.add(
       "SP3072",

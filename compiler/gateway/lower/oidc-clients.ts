@@ -4,6 +4,7 @@ import { namedBy } from "../../../runtime/plan/steps.ts"
 import type { LoadText } from "../../../runtime/plan/text.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import { shown } from "../../core/shown.ts"
+import type { Span } from "../../core/source.ts"
 import { type BoundBlock, type BoundStatement, headSpan, statementOf, statementsOf } from "../bind/bound.ts"
 import type { Program } from "../program.ts"
 import { oidcPathDefaults } from "../schema/oidc.ts"
@@ -56,11 +57,18 @@ function lowerClient(bound: BoundStatement, context: OidcContext): OidcClientPla
   const store = storeOf(block, context)
   const external = originOf(block, context)
   const paths = pathsOf(block, report)
+  const backChannelLogout = paths && backChannelOf(block, paths, store, report)
   const afterLogout = afterLogoutOf(block, report)
   const parameters = parametersOf(block, context)
   if (issuer === undefined || client === undefined || keys.length === 0 || paths === undefined)
     return undefined
-  if (external === "broken" || afterLogout === "broken" || parameters === "broken") return undefined
+  if (
+    external === "broken" ||
+    backChannelLogout === "broken" ||
+    afterLogout === "broken" ||
+    parameters === "broken"
+  )
+    return undefined
   return {
     ...{ issuer, client },
     ...(secret === undefined ? {} : { secret }),
@@ -70,6 +78,7 @@ function lowerClient(bound: BoundStatement, context: OidcContext): OidcClientPla
     lifetimeSeconds: (statementOf(block, "lifetime")?.args.value<number>("time") ?? defaultLifetimeMs) / 1000,
     ...(external === undefined ? {} : { external }),
     paths,
+    ...(backChannelLogout === undefined ? {} : { backChannelLogout }),
     ...(afterLogout === undefined ? {} : { afterLogout }),
   }
 }
@@ -161,20 +170,48 @@ function pathsOf(block: BoundBlock | undefined, report: Report): OidcClientPlan[
     const said = statementOf(block, keyword)
     const path = said?.args.value<string>("path") ?? paths[keyword]
     const span = said?.args.get("path")?.argument.span ?? said?.statement.keyword.span
-    if (!ownPath.test(path) || /\/\.\.?(?:\/|$)/.test(path)) {
-      report.add("SP3001", span, `\`${shown(path)}\` cannot be the path of a login`, {
-        help: 'Write a path of plain segments, such as `"/oauth2/callback"`.',
-      })
-      return undefined
-    }
-    if (known.has(path) && span !== undefined)
-      report.add("SP2017", span, `\`${path}\` is already another path of this client`, {
-        help: "Write another path.",
-      })
+    if (!isOwnPath(path, span, report)) return undefined
+    if (known.has(path)) reportRepeated(path, span, report)
     known.add(path)
     paths[keyword] = path
   }
   return paths
+}
+
+/** Reports a path that the gateway cannot serve itself. */
+function isOwnPath(path: string, span: Span | undefined, report: Report): boolean {
+  if (ownPath.test(path) && !/\/\.\.?(?:\/|$)/.test(path)) return true
+  report.add("SP3001", span, `\`${shown(path)}\` cannot be the path of a login`, {
+    help: 'Write a path of plain segments, such as `"/oauth2/callback"`.',
+  })
+  return false
+}
+
+function reportRepeated(path: string, span: Span | undefined, report: Report): void {
+  if (span !== undefined)
+    report.add("SP2017", span, `\`${path}\` is already another path of this client`, {
+      help: "Write another path.",
+    })
+}
+
+/** Only a session that is not in the browser can be ended without the browser. */
+function backChannelOf(
+  block: BoundBlock | undefined,
+  paths: OidcClientPlan["paths"],
+  store: OidcClientPlan["store"],
+  report: Report,
+): string | "broken" | undefined {
+  const said = statementOf(block, "back-channel-logout")
+  const path = said?.args.value<string>("path")
+  if (said === undefined || path === undefined) return undefined
+  const span = said.args.get("path")?.argument.span
+  if (!isOwnPath(path, span, report)) return "broken"
+  if (Object.values(paths).includes(path)) reportRepeated(path, span, report)
+  if (store === "redis") return path
+  report.add("SP2009", headSpan(said.statement), "the provider cannot end sessions that are in cookies", {
+    help: "Add `session redis`, so that the gateway has the sessions, or remove this statement.",
+  })
+  return "broken"
 }
 
 function afterLogoutOf(block: BoundBlock | undefined, report: Report): string | "broken" | undefined {

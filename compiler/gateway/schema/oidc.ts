@@ -96,6 +96,13 @@ export const oidcRows: readonly StatementRow[] = [
     "The path that ends the session, here and at the provider. A link or form of this site opens it.",
   ),
   {
+    keyword: "back-channel-logout",
+    forms: [{ args: [path] }],
+    byDefault: "the provider cannot end sessions",
+    docs: "The path to which the provider sends logouts (OpenID Connect Back-Channel Logout 1.0). It needs `session redis`. Register it at the provider.",
+    example: 'back-channel-logout "/oauth2/back-channel-logout"',
+  },
+  {
     keyword: "after-logout",
     forms: [{ args: [path] }],
     byDefault: "the page of the provider",

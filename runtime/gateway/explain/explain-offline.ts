@@ -11,12 +11,14 @@ import { defaultPatience } from "../backends/patience.ts"
 import { Pools } from "../backends/pools.ts"
 import { problemStatus } from "../exchange/problem.ts"
 import { LoadError } from "../generation/load-error.ts"
+import { LoginPaths } from "../generation/login-paths.ts"
 import { lostRoutes, whyMatched } from "../generation/lost-routes.ts"
 import { matchableOf, type Provisioned, provision } from "../generation/provision.ts"
 import type { GatewayDependencies } from "../generation/resources.ts"
 import { HostRoutes } from "../routes/host-routes.ts"
 import { unmatched } from "../routes/unmatched.ts"
 import { believingVerifier } from "./effectless.ts"
+import { explainLogin } from "./explain-login.ts"
 import { explainRequest, shownSections } from "./explain-request.ts"
 import { planOfRoute } from "./plan-of-route.ts"
 import type { Rehearsal } from "./rehearsal.ts"
@@ -41,6 +43,11 @@ export async function explainOffline(
   const at = question.target.indexOf("?")
   const routes = routesOf(plan)
   const path = canonicalPath(at === -1 ? question.target : question.target.slice(0, at), routes.forms)
+  const login = path === undefined ? undefined : new LoginPaths(plan.plan).find(path, question.host)
+  if (path !== undefined && login !== undefined) {
+    const { method, host, ip } = question
+    return explainLogin(plan, login, { request: { method, path, host, ip }, live: false }, question)
+  }
   const match = path === undefined ? undefined : routes.find(question.method, path, question.host)
   const served = match !== undefined && "route" in match ? match : askedAbout(plan, question, path)
   const key = served !== undefined && "route" in served ? served.route.key : undefined

@@ -15,6 +15,7 @@ import { LiveExchange } from "../exchange/live-exchange.ts"
 import { problemStatus } from "../exchange/problem.ts"
 import type { Generation, LiveRoute } from "../generation/generation.ts"
 import { Held } from "../generation/held.ts"
+import { LoginPaths } from "../generation/login-paths.ts"
 import { lostRoutes, whyMatched } from "../generation/lost-routes.ts"
 import type { GatewayDependencies, Resources } from "../generation/resources.ts"
 import { StepTable } from "../generation/step-table.ts"
@@ -29,6 +30,7 @@ import {
   lookingQuotas,
   unaskedDecisionPoint,
 } from "./effectless.ts"
+import { explainLogin } from "./explain-login.ts"
 import {
   assumingPasswords,
   isClaimFault,
@@ -97,6 +99,11 @@ async function explainServed(question: RequestQuestion, ready: Ready): Promise<R
   const intake = takeIn(exchange.request, question.target, generation.rules)
   if ("kind" in intake) return refusedAtOnce(question, live, intake)
   exchange.take(intake)
+  const login = new LoginPaths(generation.plan.plan).find(intake.path, intake.authority)
+  if (login !== undefined) {
+    const request = { method: exchange.method, path: intake.path, host: intake.authority, ip: intake.ip }
+    return explainLogin(generation.plan, login, { request, live }, question)
+  }
   const match = generation.routes.find(exchange.method, intake.path, intake.authority)
   const asked = { method: exchange.method, path: intake.path, authority: intake.authority }
   const key = "route" in match ? match.route.key : undefined

@@ -128,6 +128,17 @@ export type Verdict =
       readonly assuming: readonly string[]
     }
 
+/** What the gateway does at a path of an OIDC client. */
+export interface LoginExplanation {
+  /** Name of the client. */
+  readonly client: string
+  readonly does: "login" | "callback" | "logout" | "back-channel-logout"
+  /** `file:line`; empty when it is not known. */
+  readonly place: string
+  /** What happens, in this order. */
+  readonly order: readonly string[]
+}
+
 /** The explanation of a request, made without calling backends. */
 export interface RequestExplanation {
   readonly request: {
@@ -150,6 +161,8 @@ export interface RequestExplanation {
   /** Why this route was chosen, or why none. */
   readonly why: string
   readonly lost: readonly LostRoute[]
+  /** The path belongs to an OIDC client: then there is no route. */
+  readonly login?: LoginExplanation
   readonly sections: readonly { readonly name: string; readonly steps: readonly ExplainedStep[] }[]
   /** Null: the plan could not be provisioned here; `trouble` has the reasons. */
   readonly verdict: Verdict | null

@@ -1,14 +1,13 @@
 import type { RequestSender } from "../../http/client/http-client.ts"
 import type { TokenVerifier } from "../../identity/verifier.ts"
-import { OidcClient, type OidcPaths, type OidcSettings } from "../../oidc/oidc-client.ts"
+import { OidcClient, type OidcSettings } from "../../oidc/oidc-client.ts"
 import { SharedSessions } from "../../oidc/shared-sessions.ts"
 import { digestOf } from "../../plan/canonical.ts"
 import type { OidcClientPlan } from "../../plan/oidc-client.ts"
 import type { PlanBody } from "../../plan/plan.ts"
-import { nestedSteps, type Step, type StepId } from "../../plan/steps.ts"
-import { HostRoutes } from "../routes/host-routes.ts"
 import type { Held } from "./held.ts"
 import { issuerSettingsOf } from "./issuer-settings.ts"
+import { type LoginPath, LoginPaths } from "./login-paths.ts"
 import type { Outside, References } from "./references.ts"
 import type { SharedResources } from "./shared-counters.ts"
 
@@ -33,6 +32,7 @@ export function provisionOidcClients(
 ): OidcClients {
   const clients = new Map<string, Held<OidcClient>>()
   const forwarding = accessTokenClients(plan)
+  const now = maker.dependencies.now ?? Date.now
   for (const [name, client] of Object.entries(plan.oidcClients ?? {})) {
     const verifier = verifiers.get(client.issuer)
     // A problem of the issuer is reported there.
@@ -48,8 +48,8 @@ export function provisionOidcClients(
           shared:
             redis === undefined
               ? undefined
-              : (keys) => new SharedSessions(name, keys, redis.value.connection, redis.value.prefix),
-          now: maker.dependencies.now ?? Date.now,
+              : (keys) => new SharedSessions(name, keys, { ...redis.value, now }),
+          now,
         }),
         close: () => undefined,
       })
@@ -92,6 +92,7 @@ function settingsOf(
     lifetimeMs: client.lifetimeSeconds * 1000,
     external,
     paths: client.paths,
+    backChannelLogout: client.backChannelLogout,
     afterLogout: client.afterLogout,
     keepsAccessToken,
   }
@@ -113,64 +114,24 @@ function accessTokenClients({ steps }: PlanBody): ReadonlySet<string> {
 /** A path that the gateway serves for a client. */
 export interface OidcEndpoint {
   readonly client: OidcClient
-  readonly does: keyof OidcPaths
+  readonly does: LoginPath["does"]
 }
 
-interface EndpointRoute extends OidcEndpoint {
-  readonly method: "*"
-  readonly path: string
-  readonly hosts: readonly string[] | undefined
-  readonly protection: string
-}
-
-/** The paths of all clients, each on the hosts of the routes that use its client. */
+/** The paths of the clients of a generation. */
 export class OidcEndpoints {
-  readonly #routes = new HostRoutes<EndpointRoute>()
+  readonly #paths: LoginPaths
+  readonly #clients: OidcClients
 
   /** @throws Error when two clients have the same path on one host */
   constructor(plan: PlanBody, clients: OidcClients) {
-    for (const [name, hosts] of hostsOf(plan)) {
-      const client = clients.get(name)?.value
-      if (client === undefined) continue
-      for (const does of ["login", "callback", "logout"] as const)
-        this.#routes.add({
-          ...{ client, does, method: "*", path: client.paths[does], protection: name },
-          hosts: hosts === "every" ? undefined : [...hosts].sort(),
-        })
-    }
+    this.#paths = new LoginPaths(plan)
+    this.#clients = clients
   }
 
   /** The endpoint at a canonical path; undefined: it belongs to the routes. */
   find(path: string, authority: string): OidcEndpoint | undefined {
-    const match = this.#routes.find("GET", path, authority)
-    return match.kind === "found" ? match.route : undefined
+    const found = this.#paths.find(path, authority)
+    const client = found && this.#clients.get(found.client)?.value
+    return found && client && { client, does: found.does }
   }
-}
-
-/** The hosts of the routes that use a client. */
-function hostsOf({ routes, steps }: PlanBody): Map<string, Set<string> | "every"> {
-  const found = new Map<string, Set<string> | "every">()
-  for (const { hosts, sections } of Object.values(routes))
-    for (const client of clientsIn(sections.inbound, steps)) {
-      const known = found.get(client) ?? new Set<string>()
-      if (hosts === undefined || known === "every") found.set(client, "every")
-      else found.set(client, new Set([...known, ...hosts]))
-    }
-  return found
-}
-
-/** The clients whose sessions the steps require. */
-export function clientsIn(
-  ids: readonly StepId[],
-  steps: Readonly<Record<StepId, Step>>,
-): ReadonlySet<string> {
-  const found = new Set<string>()
-  for (const id of ids) {
-    const step = steps[id]
-    if (step === undefined) continue
-    if (step.kind === "oidc-session") found.add(step.client)
-    for (const nested of nestedSteps(step))
-      for (const client of clientsIn(nested.steps, steps)) found.add(client)
-  }
-  return found
 }
