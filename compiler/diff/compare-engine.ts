@@ -6,6 +6,7 @@ import type {
   EngineLimits,
 } from "../../runtime/plan/authz.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
+import { connectionsPerAddressDefault } from "../../runtime/plan/resources.ts"
 import {
   breaking,
   closes,
@@ -183,8 +184,13 @@ const time =
       ? neutral(`${what} may take ${durationWords(after)}`)
       : closes(`${what} that take longer than ${durationWords(after)} ${end}`)
 
+/** With the default of a limit that older plans do not contain. */
+type ComparedLimits = Omit<Required<EngineLimits>, "connectionsPerAddressMax"> & {
+  readonly connectionsPerAddressMax: number | null
+}
+
 /** The effect of each changed limit: a higher one `opens`, a lower one `closes`. */
-const limitRules: FieldRules<EngineLimits> = {
+const limitRules: FieldRules<ComparedLimits> = {
   bodyBytesMax: size("requests"),
   requestMs: time("requests", "get 504"),
   tuplesPerWriteMax: bound("tuples in one write"),
@@ -214,6 +220,10 @@ const limitRules: FieldRules<EngineLimits> = {
       ? opens("checks that need more steps are answered; they were refused as too complex")
       : // Not `closes`: a check that was answered now fails with an error, which its callers have to handle.
         breaking("checks that need more steps are refused as too complex"),
+  connectionsPerAddressMax: (before, after) =>
+    isMore(before, after)
+      ? opens("one address may have more connections open")
+      : breaking("further connections of one address are closed"),
 }
 
 /** Texts of limits by the kind of their unit. */
@@ -222,7 +232,7 @@ const bytes = (keyword: string) => (value: Limit) => `${keyword} ${sizeWords(val
 const duration = (keyword: string) => (value: Limit) => `${keyword} ${durationWords(value)}`
 
 /** The statement of gateway.conf that sets a limit. */
-const limitWords: { readonly [Key in keyof EngineLimits]: (value: Limit) => string } = {
+const limitWords: { readonly [Key in keyof ComparedLimits]: (value: Limit) => string } = {
   bodyBytesMax: bytes("body"),
   requestMs: duration("timeout"),
   tuplesPerWriteMax: countWords("write-tuples"),
@@ -244,14 +254,16 @@ const limitWords: { readonly [Key in keyof EngineLimits]: (value: Limit) => stri
   assertionsBytesMax: bytes("assertions-size"),
   assertionTuplesMax: countWords("assertion-tuples"),
   depthMax: countWords("depth"),
+  connectionsPerAddressMax: countWords("connections-per-address"),
 }
 
 /** A change for each limit that differs. */
-function compareLimits(before: EngineLimits, after: EngineLimits): UnplacedChange[] {
-  return (Object.keys(limitRules) as (keyof EngineLimits)[])
+function compareLimits(old: EngineLimits, next: EngineLimits): UnplacedChange[] {
+  const [before, after] = [old, next].map(withDefault) as [ComparedLimits, ComparedLimits]
+  return (Object.keys(limitRules) as (keyof ComparedLimits)[])
     .filter((key) => before[key] !== after[key])
     .map((key) => {
-      const words = (limits: EngineLimits) => `limits { ${limitWords[key](limits[key])} }`
+      const words = (limits: ComparedLimits) => `limits { ${limitWords[key](limits[key])} }`
       return changeOf(
         {
           action: "changed",
@@ -263,9 +275,15 @@ function compareLimits(before: EngineLimits, after: EngineLimits): UnplacedChang
           after: words(after),
         },
         // One rule at a time, because each limit is a change of its own with its own risk.
-        compareFields({ [key]: limitRules[key] } as unknown as FieldRules<EngineLimits>, before, after),
+        compareFields({ [key]: limitRules[key] } as unknown as FieldRules<ComparedLimits>, before, after),
       )
     })
+}
+
+function withDefault({ connectionsPerAddressMax, ...limits }: EngineLimits): ComparedLimits {
+  const open =
+    connectionsPerAddressMax === undefined ? connectionsPerAddressDefault : connectionsPerAddressMax
+  return { ...limits, connectionsPerAddressMax: open }
 }
 
 /** Pages of which origins may call the engine. */

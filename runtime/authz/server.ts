@@ -64,6 +64,10 @@ interface AuthzOptions {
   readonly transport?: Transport | undefined
   readonly onHandshakeFailed?: ListenerSettings["onHandshakeFailed"] | undefined
   readonly onFlood?: ListenerSettings["onFlood"] | undefined
+  /** Counts a connection from an address; undefined when it has too many. Absent: there is no limit. */
+  readonly admit?: ListenerSettings["admit"]
+  /** Called when a connection is closed before TLS and HTTP. */
+  readonly onRefused?: ListenerSettings["onRefused"]
   /**
    * Whether to answer requests on connections to `local`, an address of this machine; while it returns false they get 503. Absent: always.
    */
@@ -237,6 +241,8 @@ export async function startAuthz(options: AuthzOptions): Promise<AuthzListeners>
     transport,
     onHandshakeFailed,
     onFlood,
+    admit,
+    onRefused,
     leaving = [],
     awaitsActivation = false,
   } = options
@@ -251,7 +257,7 @@ export async function startAuthz(options: AuthzOptions): Promise<AuthzListeners>
       listeners.push(
         await openListener(address, {
           ...engineListener(api, address.host, serving),
-          ...{ transport, onHandshakeFailed, onFlood, leaving, awaitsActivation },
+          ...{ transport, onHandshakeFailed, onFlood, admit, onRefused, leaving, awaitsActivation },
         }),
       )
   } catch (error) {

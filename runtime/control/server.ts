@@ -32,6 +32,8 @@ export interface ListenSettings {
   readonly hosts?: readonly string[] | undefined
   readonly log: Log
   readonly onHandshakeFailed?: ListenerSettings["onHandshakeFailed"]
+  readonly admit?: ListenerSettings["admit"]
+  readonly onConnectionRefused?: ListenerSettings["onRefused"]
 }
 
 /** The address, and what operators are identified by. */
@@ -115,11 +117,11 @@ async function listenWith(
   settings: ListenSettings,
   addRoutes: (app: FastifyInstance) => Promise<void>,
 ): Promise<Control> {
-  const { listen, log, onHandshakeFailed } = settings
+  const { listen, log, onHandshakeFailed, admit, onConnectionRefused: onRefused } = settings
   const openingOf = (host: string): ListenerSettings => ({
     limits: { ...internalLimits, requestMs: requestArrivesMs },
     guard: guardOf({ ...settings, listen: { ...listen, host } }),
-    onHandshakeFailed,
+    ...{ onHandshakeFailed, admit, onRefused },
     service: {
       kind: "routes",
       app: {

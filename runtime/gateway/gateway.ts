@@ -22,6 +22,7 @@ import {
 } from "../http/server/listener.ts"
 import { challengePrefix, type ManagedCertificates } from "../http/server/managed-certificates.ts"
 import type { ShownCertificate } from "../http/server/server-certificates.ts"
+import type { TicketKeys } from "../http/server/ticket-keys.ts"
 import { type HandshakeFailure, HandshakeFailures } from "../http/server/tls.ts"
 import type { IssuerSettings } from "../identity/issuer.ts"
 import type { KeyTable } from "../identity/keys.ts"
@@ -89,6 +90,8 @@ export interface GatewayOptions {
   readonly observer: Observer
   /** Absent: plans with certificates from ACME are refused. */
   readonly managed?: ManagedCertificates | undefined
+  /** The keys of the session tickets of its listeners (default: each has keys of its own). */
+  readonly tickets?: TicketKeys | undefined
   /** Sends requests of the gateway itself; the caller closes it. Default: a client owned by the gateway. */
   readonly http?: OutgoingHttp
   /** Default: in memory, 64 MiB. */
@@ -439,6 +442,7 @@ class RunningGateway implements Gateway {
         certificates,
         trusts,
         managed: this.#options.managed,
+        tickets: this.#options.tickets,
       })
       const opened = await this.#open(plan, transports)
       return {

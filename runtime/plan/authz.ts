@@ -52,6 +52,8 @@ export const engineLimits = z.strictObject({
   assertionTuplesMax: count(1000),
   /** Usersets and `from` in a row that a check may follow. */
   depthMax: count(1_000_000).nullable(),
+  /** Open connections of one address (default: `connectionsPerAddressDefault`). */
+  connectionsPerAddressMax: count(1_000_000).nullable().optional(),
 })
 export type EngineLimits = z.infer<typeof engineLimits>
 

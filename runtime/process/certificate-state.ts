@@ -10,10 +10,13 @@ import type { EngineListeners } from "./engine-listeners.ts"
 interface SecuredParts {
   readonly gateway: Pick<Gateway, "state"> | undefined
   readonly listeners:
-    | Pick<EngineListeners, "certificates" | "revocationLists" | "handshakesFailed" | "floods">
+    | Pick<
+        EngineListeners,
+        "certificates" | "revocationLists" | "handshakesFailed" | "floods" | "connectionsRefused"
+      >
     | undefined
   readonly operators?:
-    | Pick<ControlListeners, "certificates" | "revocationLists" | "handshakesFailed">
+    | Pick<ControlListeners, "certificates" | "revocationLists" | "handshakesFailed" | "connectionsRefused">
     | undefined
   /** Certificates from ACME. */
   readonly acme?: Pick<AcmeCertificates, "states">
@@ -95,16 +98,7 @@ export function addCertificateMetrics(metrics: Metrics, parts: SecuredParts): vo
     () => listsIn(parts).map(([file, endsMs]) => [[file], endsMs / 1_000] as const),
     "min",
   )
-  const byReason = (kind: "handshakesFailed" | "floods") => {
-    const rows = (listener: string, counts: ReadonlyMap<string, number> | undefined) =>
-      [...(counts ?? [])].map(([reason, count]) => [[listener, reason], count] as const)
-    return () => [
-      ...rows("gateway", parts.gateway?.state()[kind]),
-      ...rows("authz", parts.listeners?.[kind]),
-      // The control API has no HTTP/2.
-      ...(kind === "floods" ? [] : rows("control", parts.operators?.[kind])),
-    ]
-  }
+  const byReason = reasonsOf(parts)
   metrics.observableCounter(
     "sallyport_tls_handshakes_failed_total",
     "Connections that ended before their TLS handshake was complete, by reason.",
@@ -119,15 +113,26 @@ export function addCertificateMetrics(metrics: Metrics, parts: SecuredParts): vo
   )
 }
 
-/** How many connections the gateway closes before TLS and HTTP. */
-export function addConnectionMetrics(metrics: Metrics, { gateway }: Pick<SecuredParts, "gateway">): void {
+/** How many connections are closed before TLS and HTTP. */
+export function addConnectionMetrics(metrics: Metrics, parts: SecuredParts): void {
   metrics.observableCounter(
     "sallyport_connections_refused_total",
-    "Connections that the gateway closed before TLS and HTTP: too many of one address, or no valid PROXY header.",
-    ["reason"],
-    () =>
-      [...(gateway?.state().connectionsRefused ?? [])].map(([reason, count]) => [[reason], count] as const),
+    "Connections that were closed before TLS and HTTP: too many of one address, or no valid PROXY header.",
+    ["listener", "reason"],
+    reasonsOf(parts)("connectionsRefused"),
   )
+}
+
+/** Counts of all sides, with the side as first label. */
+function reasonsOf(parts: SecuredParts) {
+  const rows = (listener: string, counts: ReadonlyMap<string, number> | undefined) =>
+    [...(counts ?? [])].map(([reason, count]) => [[listener, reason], count] as const)
+  return (kind: "handshakesFailed" | "floods" | "connectionsRefused") => () => [
+    ...rows("gateway", parts.gateway?.state()[kind]),
+    ...rows("authz", parts.listeners?.[kind]),
+    // The control API has no HTTP/2.
+    ...(kind === "floods" ? [] : rows("control", parts.operators?.[kind])),
+  ]
 }
 
 /** Each file of revocation lists with the time when its first list expires; lists without such a time are left out. */

@@ -4,7 +4,9 @@ import { PlanRefused, type Prepared, type Servable } from "../control/plan-keepe
 import type { Control } from "../control/server.ts"
 import type { Transports } from "../gateway/generation/certificates.ts"
 import { LoadError, listenReason } from "../gateway/generation/load-error.ts"
+import { AddressConnections } from "../http/server/address-connections.ts"
 import type { ShownRevocationList } from "../http/server/client-trust.ts"
+import { ConnectionRefusals } from "../http/server/connection-door.ts"
 import { EventCounts } from "../http/server/event-counts.ts"
 import { certificatesOf, type Listener, leftGraceMs, revocationListsOf } from "../http/server/listener.ts"
 import type { ShownCertificate } from "../http/server/server-certificates.ts"
@@ -12,6 +14,7 @@ import { HandshakeFailures } from "../http/server/tls.ts"
 import type { Plan } from "../plan/plan.ts"
 import { type Address, addressText } from "../plan/resources.ts"
 import type { ControlAccess } from "./control-access.ts"
+import { internalAddressLimits } from "./internal-address-limits.ts"
 import type { AuditLog } from "./open-audit.ts"
 import { refusedBy } from "./served-plan.ts"
 
@@ -24,6 +27,8 @@ export class ControlListeners {
   readonly #onError: (error: unknown) => void
   readonly #handshakes = new HandshakeFailures()
   readonly #refusals = new EventCounts<AdmissionRefusal>()
+  readonly #connections = new AddressConnections()
+  readonly #connectionRefusals = new ConnectionRefusals()
   #control: Control | undefined
   #audit: Pick<AuditLog, "dropped"> | undefined
   #open = new Map<string, Listener>()
@@ -31,6 +36,7 @@ export class ControlListeners {
   constructor(access: ControlAccess, onError: (error: unknown) => void) {
     this.#access = access
     this.#onError = onError
+    this.#connections.limits = internalAddressLimits()
     access.onTransports = (transports) => this.#reach(transports)
   }
 
@@ -40,6 +46,8 @@ export class ControlListeners {
   }
 
   readonly countHandshake = this.#handshakes.count
+  readonly countConnection = this.#connectionRefusals.count
+  readonly admit = (from: string): (() => void) | undefined => this.#connections.admit(from)
   readonly countRefusal = this.#refusals.count
 
   /** Undefined: no plan runs. */
@@ -72,6 +80,10 @@ export class ControlListeners {
 
   get revocationLists(): readonly ShownRevocationList[] {
     return revocationListsOf(this.#listeners())
+  }
+
+  get connectionsRefused(): ConnectionRefusals["counts"] {
+    return this.#connectionRefusals.counts
   }
 
   get handshakesFailed(): HandshakeFailures["counts"] {

@@ -5,7 +5,9 @@ import { PlanRefused } from "../control/plan-keeper.ts"
 import type { EngineDoor } from "../control/ports.ts"
 import type { Transports } from "../gateway/generation/certificates.ts"
 import { listenReason } from "../gateway/generation/load-error.ts"
+import { AddressConnections } from "../http/server/address-connections.ts"
 import type { ShownRevocationList } from "../http/server/client-trust.ts"
+import { ConnectionRefusals } from "../http/server/connection-door.ts"
 import { FloodCounts } from "../http/server/http2/flood-guard.ts"
 import { isReachedBy } from "../http/server/listen.ts"
 import { certificatesOf, type Listener, leftGraceMs, revocationListsOf } from "../http/server/listener.ts"
@@ -14,6 +16,7 @@ import { HandshakeFailures } from "../http/server/tls.ts"
 import type { Plan } from "../plan/plan.ts"
 import { type Address, addressText } from "../plan/resources.ts"
 import type { EngineAccess } from "./engine-access.ts"
+import { internalAddressLimits } from "./internal-address-limits.ts"
 
 /** Listeners opened for a plan that does not run yet. */
 export interface PreparedListeners {
@@ -31,6 +34,8 @@ export class EngineListeners {
   readonly #left = new WeakSet<AuthzListeners>()
   readonly #handshakes = new HandshakeFailures()
   readonly #floods = new FloodCounts()
+  readonly #connections = new AddressConnections()
+  readonly #refusals = new ConnectionRefusals()
 
   /** `awaitsPlan`: requests on a new address wait until its plan runs, instead of getting 503. */
   constructor(
@@ -82,6 +87,10 @@ export class EngineListeners {
     return this.#floods.counts
   }
 
+  get connectionsRefused(): ConnectionRefusals["counts"] {
+    return this.#refusals.counts
+  }
+
   /** State of the issuers of the engine's callers. */
   issuers(): ReturnType<EngineAccess["issuers"]> {
     return this.#access.issuers()
@@ -112,6 +121,8 @@ export class EngineListeners {
           transport: access.transports.get(key),
           onHandshakeFailed: this.#handshakes.count,
           onFlood: this.#floods.count,
+          admit: (from: string) => this.#connections.admit(from),
+          onRefused: this.#refusals.count,
         }
         opened.set(key, await startAuthz({ api: this.#api, listen: [address], ...how }))
       } catch (error) {
@@ -121,6 +132,7 @@ export class EngineListeners {
     }
     const activate = () => {
       access.activate()
+      this.#connections.limits = internalAddressLimits(plan.plan.authz?.limits.connectionsPerAddressMax)
       this.#activate(wanted, opened)
       this.#reach(access.transports)
     }

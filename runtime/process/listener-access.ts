@@ -18,6 +18,7 @@ import {
 } from "../gateway/generation/references.ts"
 import { type OpenTracer, provisionTracer, type TracerMaker } from "../gateway/generation/tracer-of-plan.ts"
 import type { ManagedCertificates } from "../http/server/managed-certificates.ts"
+import type { TicketKeys } from "../http/server/ticket-keys.ts"
 import type { IssuerSettings } from "../identity/issuer.ts"
 import type { TokenVerifier } from "../identity/verifier.ts"
 import { digestOf } from "../plan/canonical.ts"
@@ -35,6 +36,8 @@ export interface ListenerAccessSettings extends Outside {
   readonly managed?: ManagedCertificates | undefined
   /** Absent: requests are not traced. */
   readonly openTracer?: OpenTracer | undefined
+  /** The keys of the session tickets of its listeners. */
+  readonly tickets?: TicketKeys | undefined
 }
 
 /** Verifiers of a plan's issuers, by name. */
@@ -231,7 +234,8 @@ export class ListenerAccess<Callers> {
     }
     if (problems.length > 0) throw new LoadError(problems)
     const { trusts, files: trustFiles } = await readClientTrusts(plan, side, this.#settings)
-    const parts = { certificates: read.found, trusts, managed: this.#settings.managed }
+    const { managed, tickets } = this.#settings
+    const parts = { certificates: read.found, trusts, managed, tickets }
     return {
       transports: transportsOf(plan, side, parts),
       files: [...files, ...trustFiles],

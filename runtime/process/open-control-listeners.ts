@@ -1,5 +1,6 @@
 import type { HttpClient } from "../http/client/http-client.ts"
 import type { ManagedCertificates } from "../http/server/managed-certificates.ts"
+import { TicketKeys } from "../http/server/ticket-keys.ts"
 import { ControlAccess } from "./control-access.ts"
 import { ControlListeners } from "./control-listeners.ts"
 import { verifierMaker } from "./open-gateway.ts"
@@ -14,6 +15,7 @@ export function openControlListeners(
   const access = new ControlAccess({
     createVerifier: verifierMaker(log, http),
     managed,
+    tickets: new TicketKeys(),
     environment: env,
     folder: cwd,
     onReload: (error) =>

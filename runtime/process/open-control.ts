@@ -61,6 +61,8 @@ export async function openControl(
       {
         ...{ listen, token, hosts, log },
         onHandshakeFailed: operators?.countHandshake,
+        admit: operators?.admit,
+        onConnectionRefused: operators?.countConnection,
         onRefused: operators?.countRefusal,
         callers: () => operators?.callers,
         findToken: (digest) => findControlToken(parts.database, digest),

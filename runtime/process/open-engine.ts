@@ -3,6 +3,7 @@ import type { RejectedRequest } from "../authz/ports.ts"
 import type { Engine } from "../check/engine.ts"
 import type { HttpClient } from "../http/client/http-client.ts"
 import type { ManagedCertificates } from "../http/server/managed-certificates.ts"
+import type { TicketKeys } from "../http/server/ticket-keys.ts"
 import type { Database } from "../store/database.ts"
 import type { Log } from "../telemetry/log.ts"
 import { EngineAccess } from "./engine-access.ts"
@@ -24,6 +25,7 @@ export function openEngine(
     readonly stores: PlanStores
     readonly http: HttpClient
     readonly managed: ManagedCertificates
+    readonly tickets: TicketKeys
     readonly observer: ApiObserver
     readonly tracing: Tracing
     /** Of a worker: the key with which its parent calls the engine. */
@@ -34,6 +36,7 @@ export function openEngine(
   const access = new EngineAccess({
     createVerifier: verifierMaker(log, http),
     managed,
+    tickets: parts.tickets,
     environment: env,
     folder: cwd,
     openTracer: tracing.open,

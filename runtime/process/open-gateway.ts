@@ -3,6 +3,7 @@ import { createGateway, type Gateway } from "../gateway/gateway.ts"
 import type { Observer } from "../gateway/observer.ts"
 import type { HttpClient } from "../http/client/http-client.ts"
 import type { ManagedCertificates } from "../http/server/managed-certificates.ts"
+import type { TicketKeys } from "../http/server/ticket-keys.ts"
 import { createVerifier, type IssuerSettings } from "../identity/issuer.ts"
 import { createKeyTable } from "../identity/keys.ts"
 import type { TokenVerifier } from "../identity/verifier.ts"
@@ -51,6 +52,7 @@ export function openGateway(
     readonly observer: Observer
     readonly http: HttpClient
     readonly managed: ManagedCertificates
+    readonly tickets: TicketKeys
     readonly tracing: Tracing
     /** Absent: this process counts on its own. */
     readonly limiter?: BoundedLimiter | undefined
@@ -64,6 +66,7 @@ export function openGateway(
     openTracer: parts.tracing.open,
     createVerifier: verifierMaker(log, http),
     managed,
+    tickets: parts.tickets,
     createKeyTable: (entries) => createKeyTable(entries, issued),
     limiter: parts.limiter ?? createMemoryLimiter(),
     onShared: (what, redis, reason) =>

@@ -173,7 +173,15 @@ export function addStateMetrics(
     readonly keeper: Pick<PlanKeeper, "keptAt" | "serial">
     readonly gateway: Gateway | undefined
     readonly listeners:
-      | Pick<EngineListeners, "watchers" | "certificates" | "revocationLists" | "handshakesFailed" | "floods">
+      | Pick<
+          EngineListeners,
+          | "watchers"
+          | "certificates"
+          | "revocationLists"
+          | "handshakesFailed"
+          | "floods"
+          | "connectionsRefused"
+        >
       | undefined
   },
 ): void {

@@ -4,6 +4,7 @@ import type { Servable } from "../control/plan-keeper.ts"
 import type { Gateway } from "../gateway/gateway.ts"
 import { HttpClient } from "../http/client/http-client.ts"
 import type { ManagedCertificates } from "../http/server/managed-certificates.ts"
+import { TicketKeys, type TicketSeed } from "../http/server/ticket-keys.ts"
 import type { BoundedLimiter } from "../limits/limiter.ts"
 import type { Plan, PlanBody } from "../plan/plan.ts"
 import type { Database } from "../store/database.ts"
@@ -30,11 +31,13 @@ import { StoreNames } from "./store-names.ts"
 import { Tracing } from "./tracing.ts"
 import { WarmStores } from "./warm-stores.ts"
 
-/** What a worker does not have of its own: counters of the machine, and the key with which its parent calls the engine. */
+/** What a worker does not have of its own: counters of the machine, the key with which its parent calls the engine, and the seed of TLS session tickets. */
 export interface SharedByWorkers {
   readonly limiter: BoundedLimiter
   readonly quotas: ProcessQuotas
   readonly engineKey: string
+  /** With it, a client resumes its TLS session on any worker. */
+  readonly ticketSeed: TicketSeed
 }
 
 /** The parts of a process that serve requests; `gateway` and `listeners` are undefined where it does not have the role. */
@@ -91,7 +94,8 @@ export function openServing(
   const observing = { metrics, log, requestLog, stores, metering, database }
   const { observer, refused, relations } = makeObservers(observing)
   const tracing = new Tracing({ http, log, version: settings.version }, metrics)
-  const ports = { database, engine, stores, metering, observer, http, tracing, managed: acme }
+  const tickets = new TicketKeys(shared?.ticketSeed)
+  const ports = { tickets, database, engine, stores, metering, observer, http, tracing, managed: acme }
   const gateway = roles.includes("gateway")
     ? openGateway(settings, { ...ports, limiter: shared?.limiter })
     : undefined

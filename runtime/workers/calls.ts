@@ -1,6 +1,7 @@
 import type { RefusalAnswer } from "../control/api.ts"
 import type { ApplyProblem } from "../control/ports.ts"
 import type { RequestExplanation, RequestQuestion } from "../gateway/explain/request-explanation.ts"
+import type { TicketSeed } from "../http/server/ticket-keys.ts"
 import type { Plan } from "../plan/plan.ts"
 import type { QuotaAnswer, QuotaTerms } from "../policies/ports.ts"
 import type { OwnStatus } from "../process/control-view.ts"
@@ -95,7 +96,7 @@ export type ExplainQuestion = Omit<RequestQuestion, "body"> & { readonly body: s
 /** What the parent does for a worker: everything that is counted once for the machine. */
 export interface ParentCalls extends Calls {
   /** The first call. `engineKey`: with it the parent calls the engine of any worker. */
-  hello(): { readonly engineKey: string }
+  hello(): { readonly engineKey: string; readonly ticketSeed: TicketSeed }
   /** The worker can prepare plans. `processId`: its name in the fleet. */
   started(processId: string): void
   /** The worker cannot start, for a reason that the user can fix. */

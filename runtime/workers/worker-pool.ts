@@ -1,6 +1,7 @@
 import cluster from "node:cluster"
 import { PlanRefused, type Prepared, type Servable } from "../control/plan-keeper.ts"
 import type { ApplyProblem } from "../control/ports.ts"
+import { TicketKeys } from "../http/server/ticket-keys.ts"
 import type { LocalLimiter } from "../limits/limiter.ts"
 import type { Plan } from "../plan/plan.ts"
 import { limitKeysDefault } from "../plan/resources.ts"
@@ -58,6 +59,7 @@ export class WorkerPool implements Servable {
   #isStarting = true
   readonly #replacements = new Replacements()
   readonly #timers = new Set<NodeJS.Timeout>()
+  readonly #tickets = new TicketKeys()
   readonly #countReplacement: () => void
 
   constructor(settings: WorkerPoolSettings) {
@@ -195,7 +197,7 @@ export class WorkerPool implements Servable {
     started: () => void,
   ): Pick<ParentCalls, "hello" | "started" | "startFailed"> {
     return {
-      hello: () => ({ engineKey: this.#settings.engineKey }),
+      hello: () => ({ engineKey: this.#settings.engineKey, ticketSeed: this.#tickets.seed }),
       started: (processId) => {
         worker.processId = processId
         this.#settings.log.info({ worker: worker.pid }, "worker started")

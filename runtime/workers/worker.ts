@@ -89,9 +89,9 @@ async function serveUntil(
 ): Promise<void> {
   const { version } = settings
   const roles = settings.roles.filter((role) => role !== "control")
-  const { engineKey } = await parent.ask("hello")
+  const { engineKey, ticketSeed } = await parent.ask("hello")
   const limiter = new MachineLimiter(parent, createMemoryLimiter())
-  const shared = { limiter, quotas: new MachineQuotas(parent), engineKey }
+  const shared = { limiter, quotas: new MachineQuotas(parent), engineKey, ticketSeed }
   const plan = new PlanOfParent()
   const own = { ...settings, roles }
   const serving = openServing(own, { database, metrics, plan: () => plan.served, shared })

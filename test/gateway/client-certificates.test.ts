@@ -1,6 +1,7 @@
 import { createHash, X509Certificate } from "node:crypto"
 import { copyFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { createServer as createHttpServer } from "node:http"
+import { connect as connectHttp2 } from "node:http2"
 import { Agent, request } from "node:https"
 import { type AddressInfo, connect, createServer, type Socket } from "node:net"
 import { tmpdir } from "node:os"
@@ -14,6 +15,7 @@ import type { Finished } from "../../runtime/gateway/observer.ts"
 import { compile } from "../compile.ts"
 import { Authority } from "../support/certificates.ts"
 import { freePort } from "../support/free-port.ts"
+import { askHttp2 } from "../support/http2-client.ts"
 import { until } from "../support/until.ts"
 import { newGateway } from "./harness.ts"
 
@@ -176,6 +178,29 @@ describe("`client-certificate require`", () => {
     ])
     expect(gateway.state().handshakesFailed.get("client-certificate")).toBe(1)
     expect(await get({ client: "orders", path: "/a/open" })).toMatchObject({ status: 200 })
+  })
+
+  test("answers each HTTP/2 request without one by 401", async () => {
+    const { finished } = await start(textOf('client-certificate require { ca file("ca.pem") }'))
+    const statuses = async (client?: string) => {
+      const session = connectHttp2(`https://127.0.0.1:${port}`, {
+        ...{ servername: "shop.example", ca: authority.pem },
+        ...(client === undefined ? {} : shown(client)),
+      })
+      const asked = () => askHttp2(session, { ":path": "/a/open", ":authority": "shop.example" })
+      const answers = [...(await Promise.all([asked(), asked()])), await asked()]
+      session.destroy()
+      return answers.map(({ status }) => status)
+    }
+    expect(await statuses()).toEqual([401, 401, 401])
+    expect(finished.map(({ problem, cause }) => [problem, cause])).toEqual(
+      Array.from({ length: 3 }, () => [
+        "certificate-required",
+        "the client certificate is not accepted: the client presented none",
+      ]),
+    )
+    expect(await statuses("mallory")).toEqual([401, 401, 401])
+    expect(await statuses("orders")).toEqual([200, 200, 200])
   })
 
   test("is for the hosts it names; other clients are not asked, and cannot reach these hosts", async () => {

@@ -110,7 +110,8 @@ test("a listener without revocation rules of an earlier plan judges its connecti
 test("an expired list is a warning", async () => {
   await open("old.crl")
   const { revocationLists } = listener.transport.tls as ListenerTls
-  const listeners = { certificates: [], revocationLists, handshakesFailed: new Map(), floods: new Map() }
+  const none = { handshakesFailed: new Map(), floods: new Map(), connectionsRefused: new Map() }
+  const listeners = { certificates: [], revocationLists, ...none }
   expect(certificateWarnings({ gateway: undefined, listeners })).toEqual([
     expect.stringMatching(
       /^revocation list old\.crl expired on 2020-02-01, so client certificates of its authority are refused: /,

@@ -1,5 +1,5 @@
 import { Agent, get } from "node:http"
-import { createServer } from "node:net"
+import { connect, createServer } from "node:net"
 import { afterEach, expect, it } from "vitest"
 import { Engine } from "../../runtime/check/engine.ts"
 import { createVerifier } from "../../runtime/identity/issuer.ts"
@@ -105,6 +105,34 @@ it("an address that takes the place of the one before serves its connections all
   await new Promise((resolve) => other.once("listening", resolve))
   await expect(listeners.prepare(at("0.0.0.0"))).rejects.toThrow("the port is in use")
   expect(await all()).toEqual(narrow)
+})
+
+it("connections of one address are limited and counted, also behind a PROXY header", async () => {
+  const listeners = await make({})
+  const ports = await freePorts()
+  const plan = planOfEngine(ports, "", "auth none; limits { connections-per-address 1 }")
+  const listen = plan.plan.authz?.listen.map((each) => ({ ...each, proxies: ["127.0.0.0/8"] }))
+  const behind = { ...plan, plan: { ...plan.plan, authz: { ...plan.plan.authz, listen } } } as typeof plan
+  ;(await listeners.prepare(behind)).activate()
+  const opened = (header: string) => {
+    const socket = connect(ports.authz, "127.0.0.1")
+    stops.push(() => socket.destroy())
+    socket.on("error", () => undefined)
+    socket.write(`${header}GET /stores HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`)
+    return new Promise<string>((resolve) => {
+      socket.once("data", (bytes) => resolve(bytes.toString("latin1").slice(0, 12)))
+      socket.once("close", () => resolve("closed"))
+    })
+  }
+  const from = (address: string) => `PROXY TCP4 ${address} 203.0.113.1 8080 443\r\n`
+  expect(await opened(from("192.0.2.7"))).toBe("HTTP/1.1 200")
+  expect(await opened(from("192.0.2.7"))).toBe("closed")
+  expect(await opened(from("192.0.2.8"))).toBe("HTTP/1.1 200")
+  expect(await opened("")).toBe("closed")
+  expect([...listeners.connectionsRefused]).toEqual([
+    ["too-many", 1],
+    ["proxy-header", 1],
+  ])
 })
 
 it("a plan that is discarded leaves callers and addresses as they were", async () => {

@@ -366,6 +366,7 @@ export const rooms: readonly Room[] = [
       "server/peer-certificate",
       "server/request-fault",
       "server/server-certificates",
+      "server/ticket-keys",
       "server/tls",
       "server/validations",
     ],

@@ -1,13 +1,16 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { createServer, type Server, type ServerResponse } from "node:http"
+import { connect as connectHttp2 } from "node:http2"
 import { availableParallelism, tmpdir } from "node:os"
 import { dirname, join } from "node:path"
+import { connect, type TLSSocket } from "node:tls"
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest"
 import { coresForUs } from "../../compiler/cli/supervised.ts"
 import { run } from "../cli/run.ts"
 import { eventually, type SallyportProcess } from "../e2e/sallyport-process.ts"
 import { describePostgres } from "../postgres.ts"
 import { Authority, getSecured } from "../support/certificates.ts"
+import { askHttp2 } from "../support/http2-client.ts"
 import { machine, workersOf } from "./machine.ts"
 
 describePostgres("serve --workers 2", () => {
@@ -210,6 +213,8 @@ ${more}`
     }
     const [before, ...others] = await shown()
     expect(others).toEqual([])
+    expect(await resumedOf(here.ports[0], authority.pem, 12)).toBe(12)
+    expect(await answersByHttp2(here.ports[0], authority.pem)).toEqual(new Set([200]))
     const stores = await fetch(`${here.env["SALLYPORT_CONTROL_URL"]}/authz/stores`, {
       headers: { authorization: `Bearer ${here.env["SALLYPORT_CONTROL_TOKEN"]}` },
     })
@@ -247,6 +252,34 @@ ${more}`
     for (const line of serving.output.out.trim().split("\n")) expect(() => JSON.parse(line)).not.toThrow()
   })
 })
+
+/** How many of further connections resume the TLS session of a first one. The system gives them to any worker. */
+async function resumedOf(port: number, ca: string, connections: number): Promise<number> {
+  // With TLS 1.2, the ticket comes with the handshake.
+  const options = { port, ca, host: "127.0.0.1", servername: "own.example", maxVersion: "TLSv1.2" } as const
+  const opened = (session?: Buffer) =>
+    new Promise<TLSSocket>((resolve, reject) => {
+      const socket = connect({ ...options, session }, () => resolve(socket)).once("error", reject)
+    })
+  const first = await opened()
+  const session = first.getSession()
+  const sockets = await Promise.all(Array.from({ length: connections }, () => opened(session)))
+  const resumed = sockets.filter((socket) => socket.isSessionReused()).length
+  for (const socket of [first, ...sockets]) socket.destroy()
+  return resumed
+}
+
+/** The statuses of ten connections with three requests each at once. */
+async function answersByHttp2(port: number, ca: string): Promise<Set<number>> {
+  const all = Array.from({ length: 10 }, async () => {
+    const session = connectHttp2(`https://127.0.0.1:${port}`, { ca, servername: "own.example" })
+    const asked = () => askHttp2(session, { ":path": "/status", ":authority": "own.example" })
+    const answers = await Promise.all([asked(), asked(), asked()])
+    session.destroy()
+    return answers.map(({ status }) => status)
+  })
+  return new Set((await Promise.all(all)).flat())
+}
 
 test("workers need PostgreSQL, and a number of them", async () => {
   const folder = mkdtempSync(join(tmpdir(), "sallyport-workers-"))

@@ -33,6 +33,7 @@ const noneOf: Readonly<Record<string, keyof EngineLimits>> = {
   "list-objects": "listObjectsMax",
   "list-users": "listUsersMax",
   depth: "depthMax",
+  "connections-per-address": "connectionsPerAddressMax",
 }
 
 /** What the engine logs; empty without `log`. */

@@ -202,13 +202,15 @@ export const engineJwtRows: readonly StatementRow[] = [
 const bounds = engineLimits.shape
 
 /** The bounds come from the plan's schema, so that they are defined only once. */
-const boundsOf = (field: keyof typeof bounds): { min: number; max: number } => {
+const boundsOf = (
+  field: Exclude<keyof typeof bounds, "connectionsPerAddressMax">,
+): { min: number; max: number } => {
   const schema = bounds[field]
   const { minValue, maxValue } = "unwrap" in schema ? schema.unwrap() : schema
   return { min: minValue ?? 0, max: maxValue ?? Number.MAX_SAFE_INTEGER }
 }
 
-type Field = keyof typeof bounds
+type Field = Exclude<keyof typeof bounds, "connectionsPerAddressMax">
 
 const limit = (
   keyword: string,
@@ -341,6 +343,16 @@ export const engineLimitRows: readonly StatementRow[] = [
     byDefault: "25",
     docs: "Maximum number of usersets and `from` that a check follows in a row; deeper checks are refused as too complex.",
     example: "depth 50",
+  },
+  {
+    keyword: "connections-per-address",
+    forms: [
+      { args: [word("none")] },
+      { args: [slot("connectionsPerAddressMax", "count", { min: 1, max: 1_000_000 })] },
+    ],
+    byDefault: "4096",
+    docs: "Open connections that one address may have in each process; the addresses of an IPv6 network (/64) count as one. A further one is closed at once.",
+    example: "connections-per-address 500",
   },
 ]
 

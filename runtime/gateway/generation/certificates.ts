@@ -2,6 +2,7 @@ import { ClientTrust, type ReadFile } from "../../http/server/client-trust.ts"
 import type { Transport } from "../../http/server/incoming.ts"
 import type { AcmeSettings, ManagedCertificates } from "../../http/server/managed-certificates.ts"
 import type { AwaitedCertificate, ServerCertificate } from "../../http/server/server-certificates.ts"
+import type { TicketKeys } from "../../http/server/ticket-keys.ts"
 import { ListenerTls, type ListenerTlsSettings } from "../../http/server/tls.ts"
 import { pairProblem } from "../../plan/certificate-pair.ts"
 import { fileReason } from "../../plan/file-reason.ts"
@@ -179,6 +180,7 @@ interface TransportParts {
   readonly certificates: ReadonlyMap<string, ClientCertificate>
   readonly trusts: ListenerTrusts["trusts"]
   readonly managed: ManagedCertificates | undefined
+  readonly tickets: TicketKeys | undefined
 }
 
 /**
@@ -188,7 +190,7 @@ interface TransportParts {
 export function transportsOf(
   plan: Plan,
   side: "gateway" | "authz" | "control",
-  { certificates, trusts, managed }: TransportParts,
+  { certificates, trusts, managed, tickets }: TransportParts,
 ): Transports {
   const { certificates: declared = {} } = plan.plan
   const known = (name: string): ServerCertificate | AwaitedCertificate => {
@@ -209,7 +211,10 @@ export function transportsOf(
     try {
       transports.set(
         address,
-        transportOf(listener, { known, findValidation, clientTrusts: trusts.get(address) }),
+        transportOf(listener, {
+          ...{ known, findValidation, clientTrusts: trusts.get(address) },
+          tickets: tickets && { keys: tickets, listener: `${side} ${address}` },
+        }),
       )
     } catch (error) {
       problems.push(`${plan.origins[side] ?? side}: listener ${address}: ${(error as Error).message}`)
@@ -232,7 +237,7 @@ function transportOf(
   {
     known,
     ...more
-  }: Pick<ListenerTlsSettings, "clientTrusts" | "findValidation"> & {
+  }: Pick<ListenerTlsSettings, "clientTrusts" | "findValidation" | "tickets"> & {
     known(name: string): ServerCertificate | AwaitedCertificate
   },
 ): Transport {

@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto"
 import type { Socket } from "node:net"
 import { type SecureContext, type TLSSocket, Server as TlsServer } from "node:tls"
 import { AskingTls } from "./asking-tls.ts"
@@ -15,6 +14,7 @@ import {
   ServerCertificates,
   type ShownCertificate,
 } from "./server-certificates.ts"
+import { TicketKeys } from "./ticket-keys.ts"
 import { type FindValidation, Validations } from "./validations.ts"
 
 /** How a listener speaks TLS. */
@@ -31,6 +31,14 @@ export interface ListenerTlsSettings {
   readonly findValidation?: FindValidation | undefined
   /** Whether clients may use HTTP/2 (default: no). Those that know it prefer it to HTTP/1.1. */
   readonly http2?: boolean
+  /** The keys of its session tickets (default: keys of its own). */
+  readonly tickets?: ListenerTickets | undefined
+}
+
+/** The keys of the session tickets of one listener. `listener`: its name, equal in all processes and plans. */
+export interface ListenerTickets {
+  readonly keys: TicketKeys
+  readonly listener: string
 }
 
 /** Which protocol versions and ciphers a listener accepts. */
@@ -81,8 +89,6 @@ const curves = "X25519:prime256v1:secp384r1"
 
 /** A handshake takes one or two round trips; slower ones are the cheapest attack. */
 const handshakeMs = 10_000
-/** How long the keys of session tickets are used: who takes them can read the TLS 1.2 sessions of this time. */
-const ticketKeysMs = 12 * 3_600_000
 /** The first byte of a TLS record with a handshake (RFC 8446 §5.1). */
 const handshakeRecord = 0x16
 
@@ -99,12 +105,13 @@ export class ListenerTls {
   readonly #asking: AskingTls | undefined
   readonly #validations: Validations | undefined
   #hooks: TlsHooks | undefined
-  #ticketKeysSince = Date.now()
+  readonly #tickets: ListenerTickets
+  #ticketPeriod: number
 
   /** @throws Error when a certificate cannot be used */
   constructor(settings: ListenerTlsSettings) {
     const { certificates, profile, refusesUnknownHosts, clientTrusts = [] } = settings
-    const { findValidation, http2 = false } = settings
+    const { findValidation, http2 = false, tickets } = settings
     const protocol = { ...profiles[profile], ecdhCurve: curves }
     this.#certificates = new ServerCertificates(certificates, protocol)
     this.#refusesUnknownHosts = refusesUnknownHosts
@@ -117,8 +124,11 @@ export class ListenerTls {
     }
     this.#trusts = new ClientTrusts(clientTrusts)
     this.#asking = clientTrusts.length === 0 ? undefined : this.#newAsking(options)
+    this.#tickets = tickets ?? { keys: new TicketKeys(), listener: "" }
+    this.#ticketPeriod = this.#tickets.keys.period
     this.#server = new TlsServer({
       ...options,
+      ticketKeys: this.#tickets.keys.keyOf(this.#tickets.listener),
       SNICallback: (servername, done) => this.#choose(servername, done),
     })
     this.#server.on("secureConnection", (socket) => this.#unasked(socket))
@@ -232,9 +242,10 @@ export class ListenerTls {
       this.#asking.take(socket)
       return
     }
-    if (Date.now() - this.#ticketKeysSince > ticketKeysMs) {
-      this.#ticketKeysSince = Date.now()
-      this.#server.setTicketKeys(randomBytes(48))
+    const { keys, listener } = this.#tickets
+    if (keys.period !== this.#ticketPeriod) {
+      this.#ticketPeriod = keys.period
+      this.#server.setTicketKeys(keys.keyOf(listener))
     }
     this.#server.emit("connection", socket)
   }
