@@ -1,9 +1,9 @@
 import { jsonValuesDefault } from "../../runtime/plan/json-scan.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import {
-  type Address,
   bodyRateDefault,
   connectionsPerAddressDefault,
+  type DeclaredListener,
   headMsDefault,
   ipv6PrefixDefault,
   limitKeysDefault,
@@ -321,16 +321,16 @@ function renamed(before: string, after: string): UnplacedChange {
   )
 }
 
-function publicListener(address: Address): Finding {
-  return isLoopback(address.host)
+function publicListener(listener: DeclaredListener): Finding {
+  return isLoopback(listener)
     ? neutral("only clients on this machine reach it")
     : opens("clients reach the gateway at this address")
 }
 
 /** Who reaches the engine at an address. */
-function engineListener(authz: Authz): (address: Address) => Finding {
-  return ({ host }) => {
-    if (isLoopback(host)) return neutral("only clients on this machine reach the engine at this address")
+function engineListener(authz: Authz): (listener: DeclaredListener) => Finding {
+  return (listener) => {
+    if (isLoopback(listener)) return neutral("only clients on this machine reach the engine at this address")
     return opens(
       authz.auth === null
         ? "the engine does not authenticate callers: everybody who reaches this address can read and write"
@@ -344,8 +344,10 @@ function asksNobody({ auth }: Authz): string {
   return auth === null ? ", and it does not authenticate callers" : ""
 }
 
-/** Loopback is all of 127.0.0.0/8 (RFC 1122, section 3.2.1.3) and ::1. */
-function isLoopback(host: string): boolean {
+/** Loopback is all of 127.0.0.0/8 (RFC 1122, section 3.2.1.3) and ::1. An address that comes from outside may be any. */
+function isLoopback(listener: DeclaredListener): boolean {
+  if ("at" in listener) return false
+  const { host } = listener
   return host === "localhost" || host === "::1" || /^127\.\d+\.\d+\.\d+$/.test(host)
 }
 

@@ -274,7 +274,7 @@ function introspectionChange(
 
 /** A value from another source may have another content: the compiler cannot know it. */
 function valueChange(name: string, uses: Uses): Finding[] {
-  const { issuers, backends, clients, steps } = uses.ofValue(name)
+  const { issuers, backends, clients, steps, listeners } = uses.ofValue(name)
   const findings: Finding[] = []
   if (issuers.length > 0) findings.push(opens(`it decides which issuer is trusted: ${quoted(issuers)}`))
   if (backends.length > 0)
@@ -283,6 +283,8 @@ function valueChange(name: string, uses: Uses): Finding[] {
     findings.push(
       opens(`it is part of the URL of a service, or of the credentials sent there: ${quoted(clients)}`),
     )
+  if (listeners)
+    findings.push(opens("it is part of the address of a listener: clients may reach it at another address"))
   if (steps)
     findings.push(opens("routes use it: which requests they let through and what they send may change"))
   return findings.length > 0 ? findings : [neutral("its value or the source it is read from has changed")]

@@ -1,35 +1,27 @@
-import {
-  type Address,
-  addressText,
-  type EngineListenerPlan,
-  type ListenerPlan,
-  type ListenerTlsPlan,
-} from "../../runtime/plan/resources.ts"
+import { addressText, type DeclaredListener, type ListenerTlsPlan } from "../../runtime/plan/resources.ts"
 import { breaking, type Finding, neutral, opens } from "../analysis/finding.ts"
 import { listChanges, same } from "../analysis/same.ts"
-import { durationWords, listWords } from "../analysis/words.ts"
+import { durationWords, listWords, referenceWords, textWords } from "../analysis/words.ts"
 import { clientCertificateFindings, clientCertificateWords } from "./client-certificate-changes.ts"
 import { changeOf, type UnplacedChange } from "./unplaced-change.ts"
-
-type AnyListener = ListenerPlan & Pick<EngineListenerPlan, "grpc">
 
 /** Whose listeners are compared, and who reaches a new address. */
 interface Side {
   readonly scope: UnplacedChange["scope"]
   readonly path: string
-  readonly reach: (address: Address) => Finding
+  readonly reach: (listener: DeclaredListener) => Finding
 }
 
 /** Addresses, and how clients reach them. A removed address breaks its clients unless another listener covers it. */
 export function listenerChanges(
   { scope, path, reach }: Side,
-  before: readonly AnyListener[],
-  after: readonly AnyListener[],
+  before: readonly DeclaredListener[],
+  after: readonly DeclaredListener[],
 ): UnplacedChange[] {
-  const about = (address: Address) =>
-    ({ subject: { kind: "listener", name: addressText(address) }, scope, path }) as const
-  const at = (list: readonly AnyListener[], address: Address) =>
-    list.find((each) => addressText(each) === addressText(address))
+  const about = (listener: DeclaredListener) =>
+    ({ subject: { kind: "listener", name: addressWords(listener) }, scope, path }) as const
+  const at = (list: readonly DeclaredListener[], listener: DeclaredListener) =>
+    list.find((each) => addressWords(each) === addressWords(listener))
   const removed = before.filter((each) => at(after, each) === undefined)
   const added = after.filter((each) => at(before, each) === undefined)
   const changed = after.flatMap((next) => {
@@ -55,7 +47,7 @@ export function listenerChanges(
   ]
   if (found.length > 0 || same(before, after)) return found
   // The same addresses, but not the same text: a digest changed, so the difference must be said.
-  const words = (list: readonly AnyListener[]) => list.map(listenerWords).join("; ")
+  const words = (list: readonly DeclaredListener[]) => list.map(listenerWords).join("; ")
   const [first] = after
   return first === undefined
     ? []
@@ -68,15 +60,22 @@ export function listenerChanges(
 }
 
 /** A listener as it is written in gateway.conf. */
-export function listenerWords({ tls, redirect, proxies, http2, grpc, ...address }: AnyListener): string {
+export function listenerWords(listener: DeclaredListener): string {
+  const { tls, redirect, proxies, http2, grpc } = listener
   const inside = [
     ...(proxies === undefined ? [] : [`proxy-protocol ${proxies.join(" ")}`]),
     ...(tls === undefined ? [] : [`tls { ${tlsWords(tls)} }`]),
     ...(http2 === undefined ? [] : [`http2 ${http2 ? "on" : "off"}`]),
     ...(grpc === true ? ["grpc"] : []),
-    ...(redirect === undefined ? [] : [`redirect https ${redirect.port}`]),
+    ...(redirect === undefined ? [] : [["redirect https", redirect.port ?? []].flat().join(" ")]),
   ]
-  return `listen ${addressText(address)}${inside.length === 0 ? "" : ` { ${inside.join("; ")} }`}`
+  return `listen ${addressWords(listener)}${inside.length === 0 ? "" : ` { ${inside.join("; ")} }`}`
+}
+
+/** An address as it is written: `127.0.0.1:8000`, `env(NAME)`, `"${host}:8000"`. */
+function addressWords(listener: DeclaredListener): string {
+  if (!("at" in listener)) return addressText(listener)
+  return "env" in listener.at ? referenceWords(listener.at) : textWords(listener.at)
 }
 
 function tlsWords({
@@ -101,7 +100,7 @@ function hstsWords({ maxAgeSeconds, subdomains, preload }: NonNullable<ListenerT
 }
 
 /** What another way to reach the same address means for clients. */
-function transportFindings(before: AnyListener, after: AnyListener): Finding[] {
+function transportFindings(before: DeclaredListener, after: DeclaredListener): Finding[] {
   return [
     ...proxyFindings(before.proxies ?? [], after.proxies ?? []),
     ...tlsFindings(before.tls, after.tls),
@@ -128,7 +127,7 @@ function proxyFindings(before: readonly string[], after: readonly string[]): Fin
 }
 
 /** Clients that negotiate use HTTP/1.1 instead; gRPC needs HTTP/2, and so do clients that do not negotiate. */
-function http2Findings(before: AnyListener, after: AnyListener): Finding[] {
+function http2Findings(before: DeclaredListener, after: DeclaredListener): Finding[] {
   // Other clients than before can connect, which says enough.
   if ((before.tls === undefined) !== (after.tls === undefined)) return []
   const [old, next] = [before, after].map(({ http2, tls }) => http2 ?? tls !== undefined)
@@ -140,7 +139,7 @@ function http2Findings(before: AnyListener, after: AnyListener): Finding[] {
   ]
 }
 
-function grpcFinding(grpc: AnyListener["grpc"]): Finding {
+function grpcFinding(grpc: DeclaredListener["grpc"]): Finding {
   return breaking(
     grpc === true
       ? "clients of the HTTP API can no longer use this address: it serves gRPC"
@@ -148,7 +147,7 @@ function grpcFinding(grpc: AnyListener["grpc"]): Finding {
   )
 }
 
-function tlsFindings(before: ListenerPlan["tls"], after: ListenerPlan["tls"]): Finding[] {
+function tlsFindings(before: DeclaredListener["tls"], after: DeclaredListener["tls"]): Finding[] {
   if (before === undefined)
     return after === undefined
       ? []
@@ -230,17 +229,26 @@ function hstsFindings(before: ListenerTlsPlan["hsts"], after: ListenerTlsPlan["h
   ]
 }
 
-function redirectFindings(before: ListenerPlan["redirect"], after: ListenerPlan["redirect"]): Finding[] {
+function redirectFindings(
+  before: DeclaredListener["redirect"],
+  after: DeclaredListener["redirect"],
+): Finding[] {
   if (same(before, after)) return []
   if (after === undefined) return [opens("requests by plain HTTP are served again, unencrypted")]
   return [
     before === undefined
       ? breaking("requests by plain HTTP get 308 to HTTPS instead of their response")
-      : neutral(`redirects name port ${after.port} instead of ${before.port}`),
+      : neutral(`redirects name ${portWords(after)} instead of ${before.port ?? portWords(before)}`),
   ]
 }
 
+function portWords({ port }: NonNullable<DeclaredListener["redirect"]>): string {
+  return port === undefined ? "the port of the first listener with TLS" : `port ${port}`
+}
+
 /** `0.0.0.0` listens on every IPv4 address, `::` on every address. */
-function takesOver(wide: Address, { host, port }: Address): boolean {
+function takesOver(wide: DeclaredListener, narrow: DeclaredListener): boolean {
+  if ("at" in wide || "at" in narrow) return false
+  const { host, port } = narrow
   return wide.port === port && (wide.host === "::" || (wide.host === "0.0.0.0" && !host.includes(":")))
 }

@@ -12,6 +12,8 @@ export interface UsesOf {
   readonly backends: readonly string[]
   readonly clients: readonly string[]
   readonly steps: boolean
+  /** Whether the address of a listener uses it. */
+  readonly listeners: boolean
 }
 
 /** Finds what uses a part of a plan. */
@@ -62,12 +64,25 @@ export class Uses {
       Object.keys(table)
         .filter((key) => uses(table[key]))
         .sort()
-    const { issuers, backends, pdps, introspections, oidcClients, tokenClients, users, steps } = this.#body
+    const {
+      issuers,
+      backends,
+      pdps,
+      introspections,
+      oidcClients,
+      tokenClients,
+      users,
+      steps,
+      gateway,
+      authz,
+      control,
+    } = this.#body
     return {
       issuers: using(issuers),
       backends: using(backends),
       clients: [pdps, introspections, oidcClients, tokenClients, users].flatMap((table) => using(table)),
       steps: Object.values(steps).some((step) => uses(step) || reads(step)),
+      listeners: [gateway, authz, control].some((side) => uses(side?.listen)),
     }
   }
 

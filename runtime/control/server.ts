@@ -31,9 +31,8 @@ export interface ListenSettings {
   /** Accepted host names in addition to IP addresses, `localhost` and the machine's name (`OwnNames.more`); absent: none. */
   readonly hosts?: readonly string[] | undefined
   readonly log: Log
-  readonly onHandshakeFailed?: ListenerSettings["onHandshakeFailed"]
-  readonly admit?: ListenerSettings["admit"]
-  readonly onConnectionRefused?: ListenerSettings["onRefused"]
+  /** What its listeners call for each connection. */
+  readonly hooks?: Pick<ListenerSettings, "onHandshakeFailed" | "admit" | "onRefused"> | undefined
 }
 
 /** The address, and what operators are identified by. */
@@ -117,11 +116,11 @@ async function listenWith(
   settings: ListenSettings,
   addRoutes: (app: FastifyInstance) => Promise<void>,
 ): Promise<Control> {
-  const { listen, log, onHandshakeFailed, admit, onConnectionRefused: onRefused } = settings
+  const { listen, log, hooks } = settings
   const openingOf = (host: string): ListenerSettings => ({
     limits: { ...internalLimits, requestMs: requestArrivesMs },
     guard: guardOf({ ...settings, listen: { ...listen, host } }),
-    ...{ onHandshakeFailed, admit, onRefused },
+    ...hooks,
     service: {
       kind: "routes",
       app: {

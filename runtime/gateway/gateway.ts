@@ -436,15 +436,16 @@ class RunningGateway implements Gateway {
     const dependencies = { ...this.#options, ...this.#shared, authorizer }
     const next = await provision(plan, { dependencies, gatewayState: this.#gatewayState }, previous)
     try {
-      const { trusts, files } = await readClientTrusts(plan, "gateway", this.#options)
+      const listeners = { side: "gateway", listen: next.listen } as const
+      const { trusts, files } = await readClientTrusts(plan, listeners, this.#options)
       const { certificates } = next.resources
-      const transports = transportsOf(plan, "gateway", {
+      const transports = transportsOf(plan, listeners, {
         certificates,
         trusts,
         managed: this.#options.managed,
         tickets: this.#options.tickets,
       })
-      const opened = await this.#open(plan, transports)
+      const opened = await this.#open(plan, next.listen, transports)
       return {
         activate: () => this.#activate(plan, next, { opened, transports, files }),
         discard: async () => {
@@ -458,8 +459,7 @@ class RunningGateway implements Gateway {
     }
   }
 
-  #leaving(plan: Plan): Listener[] {
-    const wanted = plan.plan.gateway?.listen ?? []
+  #leaving(wanted: readonly Address[]): Listener[] {
     return this.#listeners.filter(({ asked }) => !wanted.some((other) => sameAddress(asked, other)))
   }
 
@@ -467,10 +467,10 @@ class RunningGateway implements Gateway {
    * Opens the new listeners.
    * @throws LoadError; then none of them is open
    */
-  async #open(plan: Plan, transports: Transports): Promise<Listener[]> {
+  async #open(plan: Plan, listen: readonly Address[], transports: Transports): Promise<Listener[]> {
     const opened: Listener[] = []
-    const leaving = this.#leaving(plan)
-    for (const address of plan.plan.gateway?.listen ?? []) {
+    const leaving = this.#leaving(listen)
+    for (const address of listen) {
       if (this.#listeners.some((listener) => sameAddress(listener.asked, address))) continue
       try {
         const { newId } = this.#context
@@ -506,7 +506,7 @@ class RunningGateway implements Gateway {
     this.#connections.limits = addressLimitsOf(plan, next.generation.rules.addresses)
     this.#context.patience = { ...patienceOf(plan), ...this.#options.patience }
     this.#generations.add(next)
-    const gone = this.#leaving(plan)
+    const gone = this.#leaving(next.listen)
     for (const listener of opened) listener.activate()
     this.#listeners = [...this.#listeners.filter((listener) => !gone.includes(listener)), ...opened]
     for (const listener of this.#listeners) {

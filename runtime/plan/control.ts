@@ -1,9 +1,6 @@
 import * as z from "zod"
-import { engineListener } from "./resources.ts"
+import { controlListener } from "./resources.ts"
 import { name } from "./text.ts"
-
-/** A listener of the control API. It has no HTTP/2: operators send few requests. */
-const controlListener = engineListener.omit({ http2: true, grpc: true })
 
 /** What operators may do, from little to everything; each includes those before it. */
 export const controlRoles = ["viewer", "operator", "publisher", "admin"] as const

@@ -60,35 +60,60 @@ const listenerTls = z.strictObject({
 /** TLS of a listener, with its certificates by name. */
 export type ListenerTlsPlan = z.infer<typeof listenerTls>
 
+/** An address that is known when the plan is loaded. */
+const addressSource = z.union([
+  z.strictObject({ text: z.array(z.union([z.string(), z.strictObject({ value: name })])).min(1) }),
+  z.strictObject({ env: z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), default: z.string().optional() }),
+])
+/** Where the address of a listener comes from. */
+export type AddressSourcePlan = z.infer<typeof addressSource>
+
+/** A listener: its address, or where the address comes from, and how clients reach it. */
+function listenerOf<Ways extends z.core.$ZodLooseShape>(ways: Ways) {
+  return z.union([address.extend(ways), z.strictObject({ at: addressSource, ...ways })])
+}
+
 /**
- * A listener. Absent `tls`: plain HTTP. Absent `http2`: with `tls`, HTTP/2 and HTTP/1.1; without, HTTP/1.1. `proxies`: CIDRs of the
- * proxies whose connections begin with a header of the PROXY protocol (version 1 or 2); absent: none.
+ * Absent `tls`: plain HTTP. `proxies`: CIDRs of the proxies whose connections begin with a header of the PROXY protocol (version 1 or 2); absent:
+ * none.
  */
-const listener = address.extend({
+const ways = {
   tls: listenerTls.optional(),
-  http2: z.boolean().optional(),
   proxies: z.array(z.string()).min(1).max(1000).optional(),
-})
+}
+/** Absent `http2`: with `tls`, HTTP/2 and HTTP/1.1; without, HTTP/1.1. */
+const http2 = z.boolean().optional()
+/** Requests by plain HTTP are redirected to this port (default: that of the first listener with TLS), with `https:`. */
+const redirect = z.strictObject({ port: address.shape.port.optional() }).optional()
+/** It serves gRPC instead of the HTTP API, so it has HTTP/2 also without TLS, and no `http2`. */
+const grpc = z.literal(true).optional()
 
-/** A listener of the engine. `grpc`: it serves gRPC instead of the HTTP API, so it has HTTP/2 also without TLS, and no `http2`. */
-export const engineListener = listener.extend({ grpc: z.literal(true).optional() })
-/** An address of the engine, and how clients reach it. */
-export type EngineListenerPlan = z.infer<typeof engineListener>
+const publicListener = listenerOf({ ...ways, http2, redirect })
+/** A listener of the engine. */
+export const engineListener = listenerOf({ ...ways, http2, grpc })
+/** A listener of the control API. It has no HTTP/2: operators send few requests. */
+export const controlListener = listenerOf(ways)
 
-/** A public listener. `redirect`: requests by plain HTTP are redirected to this port, with `https:`. */
-const publicListener = listener.extend({
-  redirect: z.strictObject({ port: address.shape.port }).optional(),
-})
-/** An address of the gateway, and how clients reach it. */
-export type ListenerPlan = z.infer<typeof publicListener>
+const knownListener = address.extend({ ...ways, http2, redirect, grpc })
+/** An address of any side, and how clients reach it. */
+export type ListenerPlan = z.infer<typeof knownListener>
+/** A listener of any side, whose address may be known only when the plan is loaded. */
+export type DeclaredListener =
+  | ListenerPlan
+  | (Omit<ListenerPlan, keyof Address> & { readonly at: AddressSourcePlan })
 
-/** The scheme of a listener by its actual address (`host:port`), whose host may differ from that of the plan. */
-export function schemeOf(
-  listen: readonly Pick<ListenerPlan, "port" | "tls">[],
-  address: string,
-): "http" | "https" {
+/** The parts of a plan that have listeners. */
+export type ListeningSide = "gateway" | "authz" | "control"
+
+/**
+ * The scheme of a listener by its actual address (`host:port`), whose host may differ from that of the plan. A port that no listener names belongs to
+ * the first one whose address comes from outside.
+ */
+export function schemeOf(listen: readonly DeclaredListener[], address: string): "http" | "https" {
   const port = Number(address.slice(address.lastIndexOf(":") + 1))
-  return listen.find((each) => each.port === port)?.tls === undefined ? "http" : "https"
+  const found =
+    listen.find((each) => "port" in each && each.port === port) ?? listen.find((each) => "at" in each)
+  return found?.tls === undefined ? "http" : "https"
 }
 
 /** Prefix length by which limits count IPv6 callers: a customer gets at least a /64 (RFC 6177) and can use all its addresses. */

@@ -8,6 +8,7 @@ import {
 import { FileWatch, type SeenFile } from "../gateway/generation/file-watch.ts"
 import { Held } from "../gateway/generation/held.ts"
 import { issuerSettingsOf } from "../gateway/generation/issuer-settings.ts"
+import { listenersOf } from "../gateway/generation/listen-addresses.ts"
 import { LoadError } from "../gateway/generation/load-error.ts"
 import { collectSecrets } from "../gateway/generation/parts-of-plan.ts"
 import {
@@ -23,6 +24,7 @@ import type { IssuerSettings } from "../identity/issuer.ts"
 import type { TokenVerifier } from "../identity/verifier.ts"
 import { digestOf } from "../plan/canonical.ts"
 import type { Plan, PlanBody } from "../plan/plan.ts"
+import type { ListenerPlan, ListeningSide } from "../plan/resources.ts"
 import type { Tracer } from "../tracing/tracer.ts"
 
 /** What internal listeners need to reach and authenticate callers. */
@@ -45,7 +47,7 @@ export type Verifiers = ReadonlyMap<string, Held<TokenVerifier>>
 
 /** The part of a plan with the listeners, and who may call them. */
 export interface AccessSide<Callers> {
-  readonly name: "authz" | "control"
+  readonly name: Exclude<ListeningSide, "gateway">
   /** Names of the issuers whose tokens callers have. */
   issuers(plan: PlanBody): readonly string[]
   /** Names of the secrets that callers have. */
@@ -59,6 +61,8 @@ export interface AccessSide<Callers> {
 /** The callers of a plan that does not run yet. */
 export interface PreparedAccess {
   readonly transports: Transports
+  /** The listeners, with the addresses that come from outside. */
+  readonly listen: readonly ListenerPlan[]
   activate(): void
   discard(): void
 }
@@ -69,6 +73,7 @@ interface Provisioned<Callers> {
   readonly verifiers: Verifiers
   /** How clients reach each listener, by `host:port`. */
   readonly transports: Transports
+  readonly listen: readonly ListenerPlan[]
   readonly tracer: Held<Tracer> | undefined
   readonly files: readonly SeenFile[]
   readonly acme: ReadCertificates["acme"]
@@ -83,13 +88,21 @@ export class ListenerAccess<Callers> {
   readonly #side: AccessSide<Callers>
   readonly #watch: FileWatch
   #current: Provisioned<Callers> | undefined
-  /** Called when changed files were read again, with how clients reach each listener from now on. */
-  onTransports: (transports: Transports) => void = () => undefined
+  /** Prepares the running plan again after its files changed. Listeners set it, because their addresses may move. */
+  onChange: (plan: Plan) => Promise<{ activate(): void; discard(): unknown }> = (plan) => this.prepare(plan)
+  /** Plans that are prepared, and neither activated nor discarded. */
+  #pending = 0
+  #wasChanged = false
 
   constructor(settings: ListenerAccessSettings, side: AccessSide<Callers>) {
     this.#settings = settings
     this.#side = side
     this.#watch = new FileWatch(() => void this.#reload(), settings.filesEveryMs)
+  }
+
+  /** The part of a plan with its listeners. */
+  get side(): AccessSide<Callers>["name"] {
+    return this.#side.name
   }
 
   /** Undefined: no plan runs. */
@@ -112,18 +125,33 @@ export class ListenerAccess<Callers> {
    * @throws LoadError with all problems; then nothing has changed
    */
   async prepare(plan: Plan): Promise<PreparedAccess> {
-    const next = await this.#provision(plan)
+    this.#pending += 1
+    const next = await this.#provision(plan).catch((error: unknown) => {
+      this.#settled()
+      throw error
+    })
     return {
-      transports: next.transports,
+      ...{ transports: next.transports, listen: next.listen },
       activate: () => {
         const before = this.#current
         this.#current = next
         release(before)
         this.#watch.watch(next.files)
         this.#settings.managed?.use(this.#side.name, next.acme, () => void this.#reload())
+        this.#settled()
       },
-      discard: () => release(next),
+      discard: () => {
+        release(next)
+        this.#settled()
+      },
     }
+  }
+
+  #settled(): void {
+    this.#pending -= 1
+    if (this.#pending > 0 || !this.#wasChanged) return
+    this.#wasChanged = false
+    void this.#reload()
   }
 
   close(): void {
@@ -136,18 +164,23 @@ export class ListenerAccess<Callers> {
   async #reload(): Promise<void> {
     const plan = this.#current?.plan
     if (plan === undefined) return
+    // What another plan opens beside the running one would not fit to addresses that move meanwhile.
+    if (this.#pending > 0) {
+      this.#wasChanged = true
+      return
+    }
     try {
-      const prepared = await this.prepare(plan)
+      const prepared = await this.onChange(plan)
       // Another plan may have been activated meanwhile, with keys that were read later.
-      if (this.#current?.plan !== plan) {
-        prepared.discard()
+      if (this.#current?.plan !== plan || this.#pending > 1) {
+        this.#wasChanged = true
+        await prepared.discard()
         return
       }
       prepared.activate()
-      this.onTransports(prepared.transports)
       this.#settings.onReload(undefined)
     } catch (error) {
-      this.#settings.onReload(error instanceof LoadError ? error : new LoadError([String(error)]))
+      this.#settings.onReload(error instanceof LoadError ? error : new LoadError([(error as Error).message]))
     }
   }
 
@@ -166,13 +199,14 @@ export class ListenerAccess<Callers> {
     for (const name of certificates) collectSecrets(plan.plan.certificates?.[name], wanted)
     if (this.#side.isTraced(plan.plan)) collectSecrets(plan.plan.gateway?.tracing?.headers, wanted)
     const references = await resolveReferences(plan, wanted, this.#settings)
-    const { transports, files, acme } = await this.#transports(plan, certificates, references)
+    const listen = listenersOf(plan, side, references, this.#settings)
+    const { transports, files, acme } = await this.#transports(plan, listen, references)
     const traced = await this.#tracer(plan, references)
     const verifiers = this.#verifiers(plan, references)
     try {
       const callers = this.#side.callers(plan.plan, references, verifiers)
       const all = [...references.files, ...files, ...traced.files]
-      return { plan, callers, verifiers, transports, acme, tracer: traced.tracer, files: all }
+      return { plan, callers, verifiers, transports, listen, acme, tracer: traced.tracer, files: all }
     } catch (error) {
       for (const held of verifiers.values()) held.release()
       traced.tracer?.release()
@@ -215,14 +249,14 @@ export class ListenerAccess<Callers> {
   /** @throws LoadError with all certificates that cannot be used */
   async #transports(
     plan: Plan,
-    names: ReadonlySet<string>,
+    listen: readonly ListenerPlan[],
     references: References,
   ): Promise<Pick<Provisioned<Callers>, "transports" | "files" | "acme">> {
     const { name: side } = this.#side
     const files: SeenFile[] = []
     const problems: string[] = []
     const read: ReadCertificates = { found: new Map(), acme: [] }
-    for (const name of names) {
+    for (const name of new Set(listen.flatMap(({ tls }) => tls?.certificates ?? []))) {
       const certificate = plan.plan.certificates?.[name]
       if (certificate === undefined) continue
       try {
@@ -233,11 +267,11 @@ export class ListenerAccess<Callers> {
       }
     }
     if (problems.length > 0) throw new LoadError(problems)
-    const { trusts, files: trustFiles } = await readClientTrusts(plan, side, this.#settings)
+    const { trusts, files: trustFiles } = await readClientTrusts(plan, { side, listen }, this.#settings)
     const { managed, tickets } = this.#settings
     const parts = { certificates: read.found, trusts, managed, tickets }
     return {
-      transports: transportsOf(plan, side, parts),
+      transports: transportsOf(plan, { side, listen }, parts),
       files: [...files, ...trustFiles],
       acme: read.acme,
     }

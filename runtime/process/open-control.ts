@@ -60,9 +60,7 @@ export async function openControl(
     const opened = await startControl(
       {
         ...{ listen, token, hosts, log },
-        onHandshakeFailed: operators?.countHandshake,
-        admit: operators?.admit,
-        onConnectionRefused: operators?.countConnection,
+        hooks: operators?.hooks,
         onRefused: operators?.countRefusal,
         callers: () => operators?.callers,
         findToken: (digest) => findControlToken(parts.database, digest),
@@ -73,7 +71,7 @@ export async function openControl(
     return {
       ...opened,
       close: async () => {
-        await Promise.all([opened.close(), operators?.close()])
+        await Promise.all([opened.close(), operators?.close(0)])
         await audit.close()
       },
     }

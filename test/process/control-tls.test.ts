@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, expect, it } from "vitest"
@@ -29,7 +29,7 @@ async function startSecured() {
       { cwd, env: { SALLYPORT_CONTROL_TOKEN: token } },
       ...["status", "--control", `${scheme}://localhost:${port}`, ...words],
     )
-  return { authority, ports, runtime, status }
+  return { authority, cwd, ports, runtime, status }
 }
 
 const certificate = 'certificate ops { cert file("ops.pem"); key file("ops.key") }'
@@ -86,6 +86,27 @@ describePostgres("the control listener with TLS", () => {
 
     await runtime.apply(planOf(ports), author)
     expect(await status("http", ports.control)).toMatchObject({ code: 0 })
+  })
+
+  it("listens at an address from outside, which moves with its file", async () => {
+    const { cwd, ports, runtime, status } = await startSecured()
+    const [first, second] = [await freePort(), await freePort()]
+    const file = join(cwd, "address")
+    await writeFile(file, `127.0.0.1:${first}`)
+    const more = `${certificate}\nvalue at = file("address")\ncontrol { listen at { tls { certificate ops } } }`
+    await runtime.apply(planOf(ports, "hello", more), author)
+    expect(await status("https", first, "--ca", "ca.pem")).toMatchObject({ code: 0 })
+    await writeFile(file, `127.0.0.1:${second}`)
+    await expect.poll(async () => (await status("https", second, "--ca", "ca.pem")).code).toBe(0)
+    await expect
+      .poll(async () => (await status("https", first, "--ca", "ca.pem")).err)
+      .toContain("ECONNREFUSED")
+    const unset = "control { listen env(CONTROL_AT) }"
+    expect(await runtime.apply(planOf(ports, "hello", unset), author)).toMatchObject({
+      kind: "refused",
+      problems: [{ message: expect.stringContaining("the environment variable CONTROL_AT is not set") }],
+    })
+    expect(await status("https", second, "--ca", "ca.pem")).toMatchObject({ code: 0 })
   })
 
   it("refuses a plan whose address or certificate cannot be used, and keeps the running one", async () => {

@@ -2,7 +2,7 @@ import { join } from "node:path"
 import { startIdentityProvider } from "../../../runtime/dev/identity-provider.ts"
 import { startSampleBackends } from "../../../runtime/dev/sample-backends.ts"
 import type { PlanBody } from "../../../runtime/plan/plan.ts"
-import { addressText } from "../../../runtime/plan/resources.ts"
+import { addressText, type DeclaredListener } from "../../../runtime/plan/resources.ts"
 import type { Runtime, RuntimeSettings } from "../../../runtime/process/settings.ts"
 import { controlTokenOf, leaveToken } from "../control-token.ts"
 import { databaseOf } from "../database-settings.ts"
@@ -93,9 +93,14 @@ function wantedAddresses(
       move: "`--backends` moves it, and its url in gateway.conf",
     })),
     { what: "the control listener", at: control, move: "SALLYPORT_CONTROL_LISTEN moves it" },
-    ...(plan?.gateway?.listen ?? []).map((at) => ({ what: "the gateway", at, move: inText })),
-    ...(plan?.authz?.listen ?? []).map((at) => ({ what: "the authorization engine", at, move: inText })),
+    ...written(plan?.gateway?.listen).map((at) => ({ what: "the gateway", at, move: inText })),
+    ...written(plan?.authz?.listen).map((at) => ({ what: "the authorization engine", at, move: inText })),
   ]
+}
+
+/** The runtime reads other addresses, and reports those that are in use. */
+function written(listen: readonly DeclaredListener[] = []): HostPort[] {
+  return listen.flatMap((each) => ("at" in each ? [] : [each]))
 }
 
 /** The identity provider and the sample backends. Each is closed again if a later one cannot start. */

@@ -1,41 +1,55 @@
 import { isIPv4, isIPv6 } from "node:net"
+import { readListenAddress } from "../../../runtime/plan/listen-address.ts"
+import type { Address } from "../../../runtime/plan/resources.ts"
+import type { Reference } from "../../../runtime/plan/text.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import { shown } from "../../core/shown.ts"
-import type { Word } from "../ast.ts"
+import type { Span } from "../../core/source.ts"
+import type { Call, TextArgument, Word } from "../ast.ts"
 import type { Slot } from "../schema/row.ts"
+import { readOutside } from "./outside.ts"
 
-/** `127.0.0.1:8000`, `[::1]:8000`, `localhost:8000`. An IPv6 host is returned without brackets, in its shortest spelling. */
+/** What `listen` accepts in place of an address that is written out. It is read when all declarations are known. */
+export type AddressSource = Word | TextArgument | Reference
+
+const addressHelp = "Write address and port, e.g. `127.0.0.1:8000`, `[::1]:8000`, `0.0.0.0:8000`."
+
+/** An address, the name of a value, a text with values, or `env(NAME)`. */
 export function readAddress(
-  word: Word,
-  _slot: Slot,
+  argument: Word | TextArgument | Call,
+  slot: Slot,
   report: Report,
-): { host: string; port: number } | undefined {
-  const help = "Write address and port, e.g. `127.0.0.1:8000`, `[::1]:8000`, `0.0.0.0:8000`."
-  const fail = (why: string): undefined => {
-    report.add("SP2024", word.span, `\`${shown(word.text)}\` ${why}`, { help })
+): Address | AddressSource | undefined {
+  if (argument.kind === "call") return readVariable(argument, slot, report)
+  return argument.kind === "text" || namesAddress(argument)
+    ? argument
+    : addressOf(argument.text, argument.span, report)
+}
+
+/** Whether a word is the name of a value, and not a host without its port. */
+export function namesAddress({ text }: Word): boolean {
+  return text !== "localhost" && /^[A-Za-z_][A-Za-z0-9_-]*$/.test(text)
+}
+
+/** The address of a text that is known now; undefined when it is invalid (reported). */
+export function addressOf(text: string, span: Span, report: Report): Address | undefined {
+  const found = readListenAddress(text)
+  if (!("problem" in found)) return found
+  report.add("SP2024", span, `\`${shown(text)}\` ${found.problem}`, { help: addressHelp })
+  return undefined
+}
+
+/** `env(NAME)`, of which a default must be an address. */
+function readVariable(call: Call, slot: Slot, report: Report): Reference | undefined {
+  if (call.name.text !== "env") {
+    report.add("SP2032", call.name.span, `\`${shown(call.name.text)}(…)\` cannot be used here`, {
+      help: "Use `env(NAME)`, or declare a `value` and write its name.",
+    })
+    return undefined
   }
-  const found = /^(?:\[([^\]]*)\]|([^:[\]]*)):(\d{1,6})$/.exec(word.text)
-  if (found === null) {
-    // A port alone is the commonest mistake, and has a message of its own.
-    if (/^\d+$/.test(word.text)) return fail("has no address")
-    return fail(
-      // `::1` alone ends in digits behind a colon, like a port.
-      isIPv6(word.text) ? "is an IPv6 address without brackets and port" : "is not an address with a port",
-    )
-  }
-  const port = Number(found[3])
-  if (port < 1 || port > 65_535) return fail("has no valid port: ports go from 1 to 65535")
-  const [, inBrackets, plain] = found
-  if (inBrackets !== undefined) {
-    return isIPv6(inBrackets)
-      ? { host: shortestIPv6(inBrackets), port }
-      : fail("has no IPv6 address in its brackets")
-  }
-  const host = plain as string
-  if (isIPv4(host)) return { host, port }
-  // Digits and dots that are no IPv4 address would otherwise pass as a host name (RFC 1123, section 2.1).
-  if (/^[\d.]+$/.test(host)) return fail("has no valid IPv4 address")
-  return isHostName(host) ? { host: host.toLowerCase(), port } : fail("has no valid host")
+  const found = readOutside(call, slot, report)
+  if (found === undefined || !("default" in found) || found.default === undefined) return found
+  return addressOf(found.default, call.span, report) === undefined ? undefined : found
 }
 
 /** A network in CIDR notation, in its shortest spelling. A single address gets its full prefix length. */
@@ -84,13 +98,6 @@ export function readNetworkOrRange(
   return undefined
 }
 
-/** Whether a name is a valid DNS host name (RFC 1123 §2.1). */
-export function isHostName(host: string): boolean {
-  return (
-    host.length <= 253 && /^(?!-)[A-Za-z0-9-]{1,63}(?<!-)(?:\.(?!-)[A-Za-z0-9-]{1,63}(?<!-))*\.?$/.test(host)
-  )
-}
-
 /** Bytes of an IPv4 or IPv6 address; undefined for anything else. */
 export function bytesOf(address: string): number[] | undefined {
   if (isIPv4(address)) return address.split(".").map(Number)
@@ -111,10 +118,6 @@ export function bytesOf(address: string): number[] | undefined {
 
 function hex(high = 0, low = 0): string {
   return ((high << 8) | low).toString(16)
-}
-
-function shortestIPv6(address: string): string {
-  return printAddress(bytesOf(address) ?? [])
 }
 
 /** IPv6 in the spelling of RFC 5952. */

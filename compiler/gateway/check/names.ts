@@ -1,15 +1,16 @@
 import type { Report } from "../../core/diagnostic.ts"
 import { shown } from "../../core/shown.ts"
 import type { Argument, CelArgument, TextArgumentPart, Word } from "../ast.ts"
+import { namesAddress } from "../bind/addresses.ts"
 import type { BoundBlock, BoundStatement, Filled } from "../bind/bound.ts"
 import { cuttable, soleName } from "../bind/names.ts"
 import { addMeant, meantExpressions } from "../meant-expressions.ts"
 import { nounOf, type Program } from "../program.ts"
 import type { SlotKind } from "../schema/row.ts"
 
-const textKinds: readonly SlotKind[] = ["text", "load-text", "url"]
+const textKinds: readonly SlotKind[] = ["text", "load-text", "url", "address"]
 /** Slots for text that can contain named values but no other expressions. */
-const loadKinds: readonly SlotKind[] = ["load-text", "url", "data"]
+const loadKinds: readonly SlotKind[] = ["load-text", "url", "data", "address"]
 
 /** Resolves every name in every statement, including statements in unused declarations. */
 export function checkNames(program: Program, report: Report): void {
@@ -58,6 +59,7 @@ function checkArguments(bound: BoundStatement, program: Program, report: Report)
 function checkArgument({ slot, argument }: Filled, program: Program, report: Report): void {
   if (argument.kind === "word") {
     if (slot.kind === "reference" && slot.to !== undefined) program.resolve(argument, slot.to, report)
+    else if (slot.kind === "address" && !namesAddress(argument)) return
     else if (textKinds.includes(slot.kind)) checkWord(argument, program, report)
     else if (slot.kind === "scope" && !cuttable.includes(argument.text))
       program.resolve(argument, ["policy"], report)

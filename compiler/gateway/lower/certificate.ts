@@ -1,7 +1,7 @@
 import type {
   AcmePlan,
   CertificatePlan,
-  ListenerPlan,
+  DeclaredListener,
   PemCertificatePlan,
 } from "../../../runtime/plan/resources.ts"
 import type { LoadText } from "../../../runtime/plan/text.ts"
@@ -146,7 +146,10 @@ function directoryOf(args: Args | undefined, { values, report }: CertificateCont
  */
 export function checkAcme(
   certificates: Readonly<Record<string, CertificatePlan>>,
-  { asClient, listen }: { readonly asClient: ReadonlySet<string>; readonly listen: readonly ListenerPlan[] },
+  {
+    asClient,
+    listen,
+  }: { readonly asClient: ReadonlySet<string>; readonly listen: readonly DeclaredListener[] },
   program: Program,
   report: Report,
 ): void {

@@ -4,9 +4,10 @@ import type { Report } from "../../core/diagnostic.ts"
 import { type BoundBlock, type BoundStatement, headSpan, statementOf, statementsOf } from "../bind/bound.ts"
 import type { Program } from "../program.ts"
 import { controlListeners } from "./listen.ts"
+import type { Values } from "./values.ts"
 
 /** How operators reach the control API, and who they are. A plan without the block keeps the digest it had before the block existed. */
-export function lowerControl(program: Program, report: Report): Pick<PlanBody, "control"> {
+export function lowerControl(program: Program, values: Values, report: Report): Pick<PlanBody, "control"> {
   const { control } = program
   if (control === undefined) return {}
   const issuers = issuersOf(program, report)
@@ -15,7 +16,7 @@ export function lowerControl(program: Program, report: Report): Pick<PlanBody, "
   if (isOff && shared !== undefined && control.block?.damaged === false) checkAdmins(issuers, shared, report)
   return {
     control: {
-      listen: controlListeners(program, report),
+      listen: controlListeners(program, { values, report }),
       ...(Object.keys(issuers).length === 0 ? {} : { issuers }),
       ...(isOff ? { sharedToken: false } : {}),
     },

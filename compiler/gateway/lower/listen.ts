@@ -1,16 +1,25 @@
 import type { ControlPlan } from "../../../runtime/plan/control.ts"
 import type { PlanBody } from "../../../runtime/plan/plan.ts"
-import type { Address, ListenerPlan, ListenerTlsPlan } from "../../../runtime/plan/resources.ts"
+import type {
+  Address,
+  AddressSourcePlan,
+  DeclaredListener,
+  ListenerTlsPlan,
+} from "../../../runtime/plan/resources.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import type { Span } from "../../core/source.ts"
-import { bytesOf } from "../bind/addresses.ts"
+import { type AddressSource, addressOf, bytesOf } from "../bind/addresses.ts"
 import { type BoundBlock, type BoundStatement, headSpan, statementOf, statementsOf } from "../bind/bound.ts"
 import type { Program } from "../program.ts"
 import { clientCertificatesOf, reportUnused } from "./client-certificates.ts"
+import type { Values } from "./values.ts"
+
+/** Where a listener is: known now, or read when the plan is loaded. */
+type Place = Address | { readonly at: AddressSourcePlan }
 
 /** One address of a `listen`, with the block that applies to all its addresses. */
 interface Listener {
-  readonly address: Address
+  readonly address: Place
   readonly span: Span
   readonly block: BoundBlock | undefined
 }
@@ -18,27 +27,41 @@ interface Listener {
 /** Limit of the plan; no real host has that many addresses. */
 const listenersMax = 16
 
+/** What the addresses of listeners are read with. */
+interface ListenContext {
+  readonly values: Values
+  readonly report: Report
+}
+
 /** The listeners of the gateway: those that redirect need one with TLS, or a port. */
-export function publicListeners(program: Program, report: Report): ListenerPlan[] {
-  const listeners = listenersOf(program.gateway?.block, report)
+export function publicListeners(program: Program, context: ListenContext): DeclaredListener[] {
+  const { report } = context
+  const listeners = listenersOf(program.gateway?.block, context)
   const secured = sorted(listeners.filter(({ block }) => statementOf(block, "tls") !== undefined))[0]
   return sorted(listeners).map(({ address, block }) => {
     const tls = tlsOf(block, report)
     const redirect = statementOf(block, "redirect")
     const more = { ...http2Of(block), ...proxiesOf(block) }
     if (redirect === undefined) return { ...address, ...tls, ...more }
-    const port = redirect.args.value<number>("port") ?? secured?.address.port
-    return { ...address, ...tls, ...more, ...(port === undefined ? {} : { redirect: { port } }) }
+    const port = redirect.args.value<number>("port") ?? knownPort(secured)
+    if (port === undefined && secured === undefined) return { ...address, ...tls, ...more }
+    return { ...address, ...tls, ...more, redirect: { ...(port === undefined ? {} : { port }) } }
   })
+}
+
+/** Undefined: the runtime takes the port of the first listener with TLS, when it knows the address. */
+function knownPort(listener: Listener | undefined): number | undefined {
+  return listener !== undefined && "port" in listener.address ? listener.address.port : undefined
 }
 
 /** The listeners of the engine. `mustBePrivate`: it has no `auth`, so only addresses inside are allowed. */
 export function engineListeners(
   program: Program,
   mustBePrivate: boolean,
-  report: Report,
+  context: ListenContext,
 ): NonNullable<PlanBody["authz"]>["listen"] {
-  const listeners = listenersOf(program.authz?.block, report)
+  const { report } = context
+  const listeners = listenersOf(program.authz?.block, context)
   if (mustBePrivate) for (const listener of listeners) checkPrivate(listener, report)
   for (const { block } of statementsOf(program.authz?.block, "listen")) {
     reportUnused(statementOf(block, "tls")?.block, "the engine", report)
@@ -66,18 +89,19 @@ function checkGrpc(block: BoundBlock | undefined, report: Report): void {
 }
 
 /** The listeners of the control API. */
-export function controlListeners(program: Program, report: Report): ControlPlan["listen"] {
+export function controlListeners(program: Program, context: ListenContext): ControlPlan["listen"] {
+  const { report } = context
   for (const { block } of statementsOf(program.control?.block, "listen"))
     reportUnused(statementOf(block, "tls")?.block, "the control API", report)
-  return sorted(listenersOf(program.control?.block, report)).map(({ address, block }) => ({
+  return sorted(listenersOf(program.control?.block, context)).map(({ address, block }) => ({
     ...{ ...address, ...tlsOf(block, report), ...proxiesOf(block) },
   }))
 }
 
 /** Reports what is wrong with several listeners together: addresses that exclude each other, redirects that lead nowhere. */
-export function checkListeners(program: Program, report: Report): void {
-  checkClashes(program, report)
-  checkRedirects(program, report)
+export function checkListeners(program: Program, context: ListenContext): void {
+  checkClashes(program, context)
+  checkRedirects(program, context.report)
 }
 
 function checkRedirects(program: Program, report: Report): void {
@@ -161,18 +185,20 @@ function hstsOf({ args, statement }: BoundStatement, report: Report): Pick<Liste
 }
 
 /** Reports addresses, of the gateway, the engine and the control API, that cannot be listened on at the same time. */
-function checkClashes(program: Program, report: Report): void {
+function checkClashes(program: Program, context: ListenContext): void {
+  const { report } = context
   // All sides in one list: they cannot share a port either.
   const all = [program.gateway, program.authz, program.control].flatMap((side) =>
-    listenersOf(side?.block, report),
+    listenersOf(side?.block, context),
   )
   all.forEach((later, index) => {
     const earlier = all.slice(0, index).find((each) => clash(each.address, later.address))
     if (earlier === undefined) return
-    const same = earlier.address.host === later.address.host
-    const detail = same
-      ? "another listener already uses this address"
-      : `\`${later.address.host}\` and \`${earlier.address.host}\` overlap on port ${later.address.port}`
+    const [first, second] = [earlier.address, later.address]
+    const detail =
+      "at" in first || "at" in second || first.host === second.host
+        ? "another listener already uses this address"
+        : `\`${second.host}\` and \`${first.host}\` overlap on port ${second.port}`
     report.add("SP3015", later.span, detail, {
       related: [{ span: earlier.span, message: "the other listener" }],
     })
@@ -180,11 +206,12 @@ function checkClashes(program: Program, report: Report): void {
 }
 
 /** All addresses of a block, as far as the plan can have them. */
-function listenersOf(within: BoundBlock | undefined, report: Report): Listener[] {
+function listenersOf(within: BoundBlock | undefined, { values, report }: ListenContext): Listener[] {
   const listeners = statementsOf(within, "listen").flatMap(({ args, block }) =>
-    args.all("address").map(({ argument, value }) => ({
-      ...{ address: value as Address, span: argument.span, block },
-    })),
+    args.all("address").flatMap(({ argument, value }) => {
+      const address = placeOf(value as Address | AddressSource, { values, report })
+      return address === undefined ? [] : [{ address, span: argument.span, block }]
+    }),
   )
   const tooMany = listeners[listenersMax]
   if (tooMany !== undefined)
@@ -197,15 +224,36 @@ function listenersOf(within: BoundBlock | undefined, report: Report): Listener[]
   return listeners.slice(0, listenersMax)
 }
 
+/** An address, or where it comes from. A text that is known now, or by the defaults of its values, must be one. */
+function placeOf(source: Address | AddressSource, { values, report }: ListenContext): Place | undefined {
+  if ("port" in source) return source
+  if ("env" in source) return { at: source }
+  if ("file" in source) return undefined
+  const text = values.loadText(source)
+  if (text === undefined) return undefined
+  if (typeof text === "string") return addressOf(text, source.span, report)
+  const parts = values.preview(text)
+  if (!parts.includes(undefined) && addressOf(parts.join(""), source.span, report) === undefined)
+    return undefined
+  return { at: text }
+}
+
 /** In the order of their addresses: that of statements must not change the plan. */
 function sorted(listeners: readonly Listener[]): Listener[] {
   // Port as text of one width: the order of texts is then the order of numbers.
-  const key = ({ address: { host, port } }: Listener): string => `${host} ${String(port).padStart(5, "0")}`
+  const key = ({ address }: Listener): string =>
+    "at" in address
+      ? `~ ${JSON.stringify(address.at)}`
+      : `${address.host} ${String(address.port).padStart(5, "0")}`
   return listeners.toSorted((a, b) => (key(a) < key(b) ? -1 : 1))
 }
 
 /** An engine without `auth` may be reached from inside only. */
 function checkPrivate({ address, span }: Listener, report: Report): void {
+  if ("at" in address) {
+    report.add("SP3014", span, "this address is only known on the machine that runs the gateway")
+    return
+  }
   const where = reachOf(address.host)
   if (where === "inside") return
   const why =
@@ -247,7 +295,8 @@ function reachOf(host: string): "inside" | "everywhere" | "outside" | "unknown" 
 }
 
 /** `0.0.0.0` occupies a port on every IPv4 address, `::` on every address. */
-function clash(a: Address, b: Address): boolean {
+function clash(a: Place, b: Place): boolean {
+  if ("at" in a || "at" in b) return JSON.stringify(a) === JSON.stringify(b)
   if (a.port !== b.port) return false
   if (a.host === b.host) return true
   const isV4 = (host: string): boolean => !host.includes(":")

@@ -77,9 +77,11 @@ export function lowerGateway(
   if (gateway === undefined || name === undefined) return null
   const { block } = gateway
   const limits = statementOf(block, "limits")?.block
+  const listen = publicListeners(program, { values, report })
+  values.needIn(listen)
   return {
     name,
-    listen: publicListeners(program, report),
+    listen,
     trust: lowerTrust(block, report),
     errors: errorsOf(gateway),
     limits: {
@@ -171,7 +173,7 @@ export function lowerAuthz(
   const asks =
     auth !== null || authz.block?.statements.some(({ row, broken }) => row.keyword === "auth" && broken)
   // `public` is the sentence in the text that a reviewer can see.
-  const listen = engineListeners(program, !isPublic && asks !== true, report)
+  const listen = engineListeners(program, !isPublic && asks !== true, { values, report })
   const stores: NonNullable<PlanBody["authz"]>["stores"] = {}
   for (const { name } of program.all("store")) {
     const model = models.get(name)

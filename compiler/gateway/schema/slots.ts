@@ -36,7 +36,11 @@ export const slotKinds: { readonly [Kind in SlotKind]: SlotRow } = {
   date: { label: "DATE", expected: "a date such as `2026-06-30`", accepts: isWord },
   decimal: { label: "AMOUNT", expected: "an amount such as `0.002`", accepts: isWord },
   currency: { label: "CURRENCY", expected: "a currency such as `EUR`", accepts: isWord },
-  address: { label: "ADDRESS:PORT", expected: "an address such as `127.0.0.1:8000`", accepts: isWord },
+  address: {
+    label: "ADDRESS:PORT|VALUE|env(NAME)",
+    expected: "an address such as `127.0.0.1:8000`, a named value or `env(NAME)`",
+    accepts: (argument) => isWordOrText(argument) || isCall(argument),
+  },
   network: { label: "NETWORK", expected: "a network such as `10.0.0.0/8`", accepts: isWord },
   "network-or-range": {
     label: "NETWORK",

@@ -145,7 +145,7 @@ export const listen: StatementRow = {
   several: true,
   required: true,
   forms: [{ args: [many(slot("address", "address"), 16)], block: "listen" }],
-  docs: "Addresses and ports to listen on; IPv6 in brackets. Without a block, clients use plain HTTP.",
+  docs: "Addresses and ports to listen on; IPv6 in brackets. `env(NAME)`, a named value or a string with named values is read when the process loads the plan. Without a block, clients use plain HTTP.",
   example: "listen 127.0.0.1:8000 [::1]:8000",
 }
 

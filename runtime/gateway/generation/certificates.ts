@@ -11,8 +11,8 @@ import {
   type AcmePlan,
   addressText,
   type CertificatePlan,
-  type EngineListenerPlan,
   type ListenerPlan,
+  type ListeningSide,
   type PemCertificatePlan,
 } from "../../plan/resources.ts"
 import type { ClientCertificate } from "../../policies/exchange.ts"
@@ -66,6 +66,12 @@ function sourceWords(source: PemCertificatePlan["cert"]): string {
   return "value" in source ? `the value \`${source.value}\`` : `\`${source.file}\``
 }
 
+/** The listeners of one side of a plan. */
+export interface ListenersOfSide {
+  readonly side: ListeningSide
+  readonly listen: readonly ListenerPlan[]
+}
+
 /** Whose client certificates the listeners accept, by `host:port`, with the files that say so. */
 export interface ListenerTrusts {
   readonly trusts: ReadonlyMap<string, readonly ClientTrust[]>
@@ -78,7 +84,7 @@ export interface ListenerTrusts {
  */
 export async function readClientTrusts(
   plan: Plan,
-  side: "gateway" | "authz" | "control",
+  { side, listen }: ListenersOfSide,
   outside: Outside,
 ): Promise<ListenerTrusts> {
   const problems: string[] = []
@@ -93,7 +99,7 @@ export async function readClientTrusts(
       throw new Error(`\`${file}\` cannot be read: ${fileReason(error)}`)
     }
   }
-  for (const listener of plan.plan[side]?.listen ?? []) {
+  for (const listener of listen) {
     const address = addressText(listener)
     const own: ClientTrust[] = []
     for (const { demand, hosts, ca, revoked } of listener.tls?.clientCertificates ?? [])
@@ -189,7 +195,7 @@ interface TransportParts {
  */
 export function transportsOf(
   plan: Plan,
-  side: "gateway" | "authz" | "control",
+  { side, listen }: ListenersOfSide,
   { certificates, trusts, managed, tickets }: TransportParts,
 ): Transports {
   const { certificates: declared = {} } = plan.plan
@@ -206,7 +212,7 @@ export function transportsOf(
   const findValidation = isValidated ? (host: string) => managed?.validation(host) ?? nothing : undefined
   const problems: string[] = []
   const transports = new Map<string, Transport>()
-  for (const listener of listenersOf(plan, side)) {
+  for (const listener of listen) {
     const address = addressText(listener)
     try {
       transports.set(
@@ -224,16 +230,10 @@ export function transportsOf(
   return transports
 }
 
-/** The control API understands only HTTP/1.1. */
-function listenersOf({ plan }: Plan, side: "gateway" | "authz" | "control"): readonly ListenerPlan[] {
-  if (side !== "control") return plan[side]?.listen ?? []
-  return (plan.control?.listen ?? []).map((each) => ({ ...each, http2: false }))
-}
-
 const nothing = Promise.resolve(undefined)
 
 function transportOf(
-  { tls, redirect, proxies, http2, grpc }: ListenerPlan & Pick<EngineListenerPlan, "grpc">,
+  { tls, redirect, proxies, http2, grpc }: ListenerPlan,
   {
     known,
     ...more

@@ -1,6 +1,6 @@
 import { canonicalJson } from "../../plan/canonical.ts"
 import type { Plan } from "../../plan/plan.ts"
-import type { Route } from "../../plan/resources.ts"
+import type { ListenerPlan, Route } from "../../plan/resources.ts"
 import {
   factsOf,
   isProtection,
@@ -15,6 +15,7 @@ import type { ProvisionedStep } from "../../policies/policy.ts"
 import { HostRoutes } from "../routes/host-routes.ts"
 import type { SeenFile } from "./file-watch.ts"
 import { Generation, type LiveRoute } from "./generation.ts"
+import { listenersOf } from "./listen-addresses.ts"
 import { LoadError } from "./load-error.ts"
 import { OidcEndpoints } from "./oidc-clients.ts"
 import { gatewayParts } from "./parts-of-plan.ts"
@@ -29,6 +30,8 @@ export interface Provisioned {
   readonly generation: Generation
   readonly resources: Resources
   readonly steps: StepTable
+  /** The listeners, with the addresses that come from outside. */
+  readonly listen: readonly ListenerPlan[]
   /** The files that were read: when one changes, the plan must be provisioned again. */
   readonly files: readonly SeenFile[]
 }
@@ -51,6 +54,7 @@ export async function provision(
 ): Promise<Provisioned> {
   const slices = new Slices()
   const references = await resolveReferences(plan, gatewayParts(plan.plan).secrets, context.dependencies)
+  const listen = listenersOf(plan, "gateway", references, context.dependencies)
   const resources = await provisionResources(
     plan,
     references,
@@ -86,7 +90,7 @@ export async function provision(
       tracer: resources.tracer?.value,
       resources: resources.held,
     })
-    return { generation, resources, steps, files: [...references.files, ...resources.files] }
+    return { generation, resources, steps, listen, files: [...references.files, ...resources.files] }
   } catch (error) {
     for (const resource of resources.held) resource.release()
     throw error
