@@ -62,7 +62,8 @@ test("a question that does not fit the model is counted without steps, one beyon
   expect(() => engine.check("s", model, { ...ann, relation: "nowhere" })).toThrow("nowhere")
   expect(of(engine)).toMatchObject({ questions: 1, steps: 0 })
   const work = new QuestionWork()
-  expect(() => engine.check("s", model, ann, work)).toThrow("steps")
+  // On a busy machine it takes more than one turn.
+  await expect(async () => await engine.check("s", model, ann, work)).rejects.toThrow("steps")
   expect(work.steps).toBeGreaterThan(20)
   expect(of(engine)).toMatchObject({ questions: 2, steps: work.steps })
 })
