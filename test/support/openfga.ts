@@ -1,9 +1,7 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process"
-import { existsSync } from "node:fs"
-import { homedir } from "node:os"
-import { join } from "node:path"
 import { promisify } from "node:util"
 import { freePort } from "./free-port.ts"
+import { programPath } from "./program.ts"
 
 /** What to do when there is none. */
 export const openfgaMissing =
@@ -11,13 +9,7 @@ export const openfgaMissing =
 
 /** The peer's server: `OPENFGA_BIN`, else where `go install` puts it; undefined when there is none. */
 export function openfgaBinary(): string | undefined {
-  const named = process.env["OPENFGA_BIN"]
-  if (named !== undefined && named !== "") return named
-  const built = join(
-    process.env["GOBIN"] ?? join(process.env["GOPATH"] ?? join(homedir(), "go"), "bin"),
-    "openfga",
-  )
-  return existsSync(built) ? built : undefined
+  return process.env["OPENFGA_BIN"] || programPath("openfga")
 }
 
 /** A running OpenFGA on a free loopback port. */

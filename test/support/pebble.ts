@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { createSocket } from "node:dgram"
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { Agent, request } from "node:https"
 import { createServer } from "node:net"
-import { homedir, tmpdir } from "node:os"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Authority } from "./certificates.ts"
 import { freePort } from "./free-port.ts"
+import { programPath } from "./program.ts"
 import { until } from "./until.ts"
 
 /** What to do when there is none. */
@@ -15,11 +16,7 @@ export const pebbleMissing =
 
 /** Let's Encrypt's test server: `PEBBLE_BIN`, else where `go install` puts it; undefined when there is none. */
 export function pebbleBinary(): string | undefined {
-  const named = process.env["PEBBLE_BIN"]
-  if (named !== undefined && named !== "") return named
-  const folder = process.env["GOBIN"] ?? join(process.env["GOPATH"] ?? join(homedir(), "go"), "bin")
-  const built = join(folder, "pebble")
-  return existsSync(built) ? built : undefined
+  return process.env["PEBBLE_BIN"] || programPath("pebble")
 }
 
 /** How a Pebble behaves. */
