@@ -123,6 +123,18 @@ export const commands: readonly CommandRow[] = [
     load: async () => (await import("./commands/status.ts")).status,
   },
   {
+    name: "login",
+    purpose: "operate",
+    summary: "log in at the control API with the code of a device, for the commands of this user",
+    load: async () => (await import("./commands/login.ts")).login,
+  },
+  {
+    name: "logout",
+    purpose: "operate",
+    summary: "revoke the login at the control API, and delete it from this machine",
+    load: async () => (await import("./commands/login.ts")).logout,
+  },
+  {
     name: "whoami",
     purpose: "operate",
     summary: "show your name and role at the control API",

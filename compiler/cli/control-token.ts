@@ -31,23 +31,17 @@ export async function controlTokenOf(io: Io): Promise<ControlToken> {
   return { token, made: true }
 }
 
-/** The token for requests: that of the environment, else the one that `serve` and `dev` write, so that commands in the same folder need no setting. */
-export async function clientToken(io: Io): Promise<string> {
-  const given = await givenToken(io)
-  if (given !== undefined) return given
+/** The token that `serve` and `dev` write, so that commands in the same folder need no setting; undefined: there is none. */
+export async function folderToken(io: Io): Promise<string | undefined> {
   try {
     return (await readFile(join(io.cwd, tokenFile), "utf8")).trim()
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code
-    throw code === "ENOENT"
-      ? new CliError(
-          "no control token: SALLYPORT_CONTROL_TOKEN is not set, and no `sallyport dev` has run in this folder",
-          "Start `sallyport dev` in this folder, or set SALLYPORT_CONTROL_URL and SALLYPORT_CONTROL_TOKEN of the Sallyport to use.",
-        )
-      : new CliError(
-          `${tokenFile} cannot be read (${code})`,
-          "Run as the user that started `sallyport dev`, or set SALLYPORT_CONTROL_TOKEN.",
-        )
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined
+    throw new CliError(
+      `${tokenFile} cannot be read (${code})`,
+      "Run as the user that started `sallyport dev`, or set SALLYPORT_CONTROL_TOKEN.",
+    )
   }
 }
 
@@ -64,8 +58,8 @@ export async function leaveToken(io: Io, token: string): Promise<void> {
   }
 }
 
-/** The token of the environment. Undefined: none is set. */
-async function givenToken(io: Io): Promise<string | undefined> {
+/** The token of the environment; undefined: none is set. */
+export async function givenToken(io: Io): Promise<string | undefined> {
   const token = io.env["SALLYPORT_CONTROL_TOKEN"] || undefined
   const file = io.env["SALLYPORT_CONTROL_TOKEN_FILE"] || undefined
   if (file === undefined) return token

@@ -11,8 +11,8 @@ export interface ApiAddress {
   readonly url: string
   /** The prefix of paths. */
   readonly base: string
-  /** Sent as bearer token; empty: none. */
-  readonly token: string
+  /** Sent as bearer token; empty: none. A function is called for each request: a login may have to be refreshed. */
+  readonly token: string | (() => Promise<string>)
   /** The expected service: `engine`, `Sallyport`. */
   readonly what: string
   /** Absent: certificates are verified by the system's authorities, and no client certificate is shown. */
@@ -42,6 +42,7 @@ export async function exchange(
   path: string,
   body: unknown,
 ): Promise<Exchanged> {
+  const bearer = typeof token === "string" ? token : await token()
   const { HttpClient } = await import("../../runtime/http/client/http-client.ts")
   const http = new HttpClient()
   try {
@@ -49,7 +50,7 @@ export async function exchange(
       url: base + path,
       method,
       headers: [
-        ...(token === "" ? [] : ["authorization", `Bearer ${token}`]),
+        ...(bearer === "" ? [] : ["authorization", `Bearer ${bearer}`]),
         ...(body === undefined ? [] : ["content-type", contentTypeOf(body)]),
       ],
       body: body === undefined || Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body)),

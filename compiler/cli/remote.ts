@@ -1,7 +1,7 @@
 import type { ControlMark, ControlProblem } from "../../runtime/control/api.ts"
 import { CliError, exitCode } from "./command.ts"
 import { type ControlTls, controlTlsOf } from "./control-tls.ts"
-import { clientToken } from "./control-token.ts"
+import { type ControlCredential, credentialFor, givenCredential } from "./credential.ts"
 import { traceOfDev } from "./dev/trace.ts"
 import { type ApiAddress, exchange, jsonOf, somethingElse } from "./exchange.ts"
 import type { Io } from "./io.ts"
@@ -20,34 +20,32 @@ export interface RemoteAnswer {
 /** The control API of a running Sallyport. Connection failures and a refused token are a `CliError` with a remedy. */
 export interface Remote {
   readonly url: string
+  /** Undefined: requests have none. */
+  readonly credential: ControlCredential | undefined
   request(method: string, path: string, body?: unknown): Promise<RemoteAnswer>
 }
 
 /**
- * Finds address and token: `SALLYPORT_CONTROL_URL` and the token of the environment, else those of `sallyport dev` in this folder. `at` has
- * precedence over the URL.
+ * Finds address and credential: `SALLYPORT_CONTROL_URL`, else the address of `sallyport dev` in this folder; `credentialFor` finds the credential.
+ * `at` has precedence over the URL.
  */
 export async function connect(io: Io, at?: string): Promise<Remote> {
-  const { url, token, tls } = await controlAddress(io, at)
-  return remoteAt(url, token, tls)
+  const url = controlUrl(io, at)
+  const [credential, tls] = await Promise.all([credentialFor(io, url), controlTlsOf(io)])
+  return remoteAt(url, credential, tls)
 }
 
-/** The address of the control API, as `connect` finds it; the URL does not end in `/`. */
-export async function controlAddress(
-  io: Io,
-  at?: string,
-): Promise<{ readonly url: string; readonly token: string; readonly tls: ControlTls }> {
+/** The URL of the control API, as `connect` finds it; it does not end in `/`. */
+export function controlUrl(io: Io, at?: string): string {
   const url = (
     at ??
     (io.env["SALLYPORT_CONTROL_URL"] || traceOfDev(io)?.control || controlUrlDefault)
   ).replace(/\/$/, "")
-  if (!/^https?:\/\/[^\s]+$/.test(url) || !URL.canParse(url)) {
-    throw new CliError(
-      `${at === undefined ? "SALLYPORT_CONTROL_URL" : "--url"} is not an http(s) URL: ${url}`,
-      `Set it like ${controlUrlDefault}.`,
-    )
-  }
-  return { url, token: await clientToken(io), tls: await controlTlsOf(io) }
+  if (/^https?:\/\/[^\s]+$/.test(url) && URL.canParse(url)) return url
+  throw new CliError(
+    `${at === undefined ? "SALLYPORT_CONTROL_URL" : "--url"} is not an http(s) URL: ${url}`,
+    `Set it like ${controlUrlDefault}.`,
+  )
 }
 
 /** Runs work that needs a running Sallyport. If it fails, the error also says how to work without one. */
@@ -60,23 +58,50 @@ export async function orWithout<Result>(without: string, work: () => Promise<Res
   }
 }
 
-/** The control API at a known address. */
-export function remoteAt(url: string, token: string, tls?: ControlTls): Remote {
+/** The control API at a known address; `credential` undefined: requests have none. */
+export function remoteAt(
+  url: string,
+  credential: ControlCredential | string | undefined,
+  tls?: ControlTls,
+): Remote {
+  const known = typeof credential === "string" ? givenCredential(credential) : credential
+  const token = known === undefined ? "" : () => known.token()
   const address = { url, base: url, token, tls, what: "Sallyport", remedy: "SALLYPORT_CONTROL_URL" }
-  return { url, request: (method, path, body) => send(address, method, path, body) }
+  return {
+    url,
+    credential: known,
+    request: (method, path, body) => send(address, known, { method, path, body }),
+  }
+}
+
+/** The control API does not know the caller by this credential (401). `detail`: its reason. */
+export class CredentialRefused extends CliError {
+  readonly detail: string | undefined
+
+  constructor(url: string, { what, remedy }: ControlCredential, detail: string | undefined) {
+    super(`${url} refused ${what}${detail === undefined ? "" : `: ${detail}`}`, remedy)
+    this.detail = detail
+  }
+}
+
+interface RemoteRequest {
+  readonly method: string
+  readonly path: string
+  readonly body: unknown
 }
 
 /** Checks that the responder is a control API before it is believed: another service at the address may answer anything. */
-async function send(address: ApiAddress, method: string, path: string, body: unknown): Promise<RemoteAnswer> {
+async function send(
+  address: ApiAddress,
+  credential: ControlCredential | undefined,
+  { method, path, body }: RemoteRequest,
+): Promise<RemoteAnswer> {
   const answer = await exchange(address, method, path, body)
   if (!answer.headers.has(controlMark))
     throw refusedConnection(answer.text, address.url) ?? somethingElse(address)
-  if (answer.status === 401) {
+  if (answer.status === 401 && credential !== undefined) {
     const { detail } = jsonOf(answer, address) as Partial<ControlProblem>
-    throw new CliError(
-      `${address.url} refused the control token${detail === undefined ? "" : `: ${detail}`}`,
-      "Set SALLYPORT_CONTROL_TOKEN, or the file of SALLYPORT_CONTROL_TOKEN_FILE, to the token that Sallyport was started with.",
-    )
+    throw new CredentialRefused(address.url, credential, detail)
   }
   return { status: answer.status, body: jsonOf(answer, address) }
 }

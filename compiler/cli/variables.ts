@@ -10,7 +10,7 @@ export interface EnvironmentVariable {
 /** Commands that connect to a running Sallyport. */
 const remote = [
   ...["plan", "apply", "history", "rollback", "status", "prune", "subscription", "usage"],
-  ...["whoami", "control-token", "audit"],
+  ...["login", "logout", "whoami", "control-token", "audit"],
   ...["check", "list-objects", "list-users", "tuple", "watch", "shell", "explain request"],
 ]
 
@@ -74,8 +74,9 @@ export const variables: Readonly<Record<string, EnvironmentVariable>> = {
   },
   SALLYPORT_CONTROL_TOKEN: {
     commands: ["serve", "dev", ...remote],
-    docs: "The bearer token of the control API: at least 16 characters without blanks.",
-    byDefault: "the token in `.sallyport/control.token`, which `serve` and `dev` write when there is none",
+    docs: "The bearer token of the control API: at least 16 characters without blanks. Commands prefer it to a login.",
+    byDefault:
+      "the login of `sallyport login` at the URL, else the token in `.sallyport/control.token`, which `serve` and `dev` write when there is none",
     example: "$(openssl rand -hex 32)",
   },
   SALLYPORT_CONTROL_TOKEN_FILE: {
@@ -155,6 +156,12 @@ export const variables: Readonly<Record<string, EnvironmentVariable>> = {
     docs: "Who applies, for the history of plans.",
     byDefault: "the name of the system's user",
     example: "ci-pipeline-4711",
+  },
+  XDG_CONFIG_HOME: {
+    commands: [...remote],
+    docs: "Folder for the settings of this user. `sallyport login` stores logins in `sallyport/logins` there, readable by this user only.",
+    byDefault: "`~/.config`",
+    example: "/home/ann/.config",
   },
   NO_COLOR: {
     commands: ["all"],

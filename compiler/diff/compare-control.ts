@@ -81,7 +81,7 @@ function issuerFindings(
   if (old !== undefined && next !== undefined && old.name !== next.name)
     found.push(opens("another claim names the people in the history: one person may appear as another"))
   if (old !== undefined && next !== undefined && !same(old.login, next.login))
-    found.push(neutral("`GET /v1/login` names another client or scope"))
+    found.push(neutral("`sallyport login` asks for tokens with another client or scope"))
   return found.length === 0 ? [neutral("the same roles, in another order")] : found
 }
 

@@ -86,7 +86,7 @@ function isOfAnotherOrigin({ headers }: FastifyRequest): boolean {
   }
 }
 
-/** `GET /v1/whoami`: the caller. `GET /v1/login`: where tools that log people in get their tokens. */
+/** `GET /v1/whoami`: the caller. `GET /v1/login`: where people log in, for `sallyport login`. */
 export function addIdentityRoutes(app: FastifyInstance, logins: () => readonly LoginOffer[]): void {
   app.get("/v1/whoami", async (request) => {
     const { kind, name, role, issuer = null, expiresAt } = operatorOf(request.raw)
@@ -96,7 +96,7 @@ export function addIdentityRoutes(app: FastifyInstance, logins: () => readonly L
   app.get("/v1/login", async () => ({ logins: logins() }))
 }
 
-/** An issuer from which a tool gets tokens of people, with the public client for it. */
+/** An issuer at which `sallyport login` gets tokens, with the public client for it. */
 export interface LoginOffer {
   readonly issuer: string
   readonly discovery: string

@@ -28,7 +28,7 @@ export interface OperatorIssuer {
   readonly name: string
   readonly verifier: TokenVerifier
   readonly plan: OperatorIssuerPlan
-  /** URL of its discovery document, for tools that log people in; undefined: its keys come from elsewhere. */
+  /** URL of its discovery document, for `sallyport login`; undefined: its keys come from elsewhere. */
   readonly discovery: string | undefined
 }
 

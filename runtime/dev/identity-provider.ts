@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
+import { DeviceLogins } from "./device-logins.ts"
 import { listen } from "./listener.ts"
 import { endSession, type LoginResponse, Logins } from "./logins.ts"
+import { clientOf, deviceGrant, type OAuthError } from "./oauth-client.ts"
 import { realm } from "./realm.ts"
 import { readBody } from "./request-body.ts"
 import { openSigningKeys, type SigningKeys } from "./signing-keys.ts"
@@ -31,7 +33,7 @@ const bodyBytesMax = 64 * 1024
 
 /**
  * Starts an identity provider with the paths and responses of a Keycloak realm: discovery, certs, a login page, and the token endpoint with the
- * client_credentials, password and authorization_code grants. For development only: its users and secrets are public.
+ * client_credentials, password, authorization_code, device_code and refresh_token grants. For development only: its users and secrets are public.
  * @throws {DevError} the address or the folder cannot be used
  */
 export async function startIdentityProvider(options: IdentityProviderOptions): Promise<IdentityProvider> {
@@ -55,7 +57,7 @@ type Answer = { status: number; body: unknown; headers?: Record<string, string> 
 class Service {
   readonly #issuer: string
   readonly #keys: SigningKeys
-  readonly #logins = new Logins()
+  readonly #logins = { browsers: new Logins(), devices: new DeviceLogins() }
   /** By method and path. */
   readonly #routes: Record<string, (request: IncomingMessage) => Answer | Promise<Answer>>
 
@@ -67,10 +69,14 @@ class Service {
       [`GET ${base}/.well-known/openid-configuration`]: () => ({ status: 200, body: this.#discovery() }),
       [`GET ${base}/protocol/openid-connect/certs`]: () => ({ status: 200, body: this.#keys.published() }),
       [`GET ${base}/protocol/openid-connect/auth`]: (request) =>
-        this.#logins.authorize(queryOf(request), undefined),
+        this.#logins.browsers.authorize(queryOf(request), undefined),
       [`POST ${base}/protocol/openid-connect/auth`]: (request) => this.#login(request),
       [`GET ${base}/protocol/openid-connect/logout`]: (request) => endSession(queryOf(request)),
       [`POST ${base}/protocol/openid-connect/token`]: (request) => this.#token(request),
+      [`POST ${base}/protocol/openid-connect/auth/device`]: (request) => this.#startDevice(request),
+      [`POST ${base}/protocol/openid-connect/revoke`]: (request) => this.#revoke(request),
+      [`GET ${base}/device`]: (request) => this.#logins.devices.enter(queryOf(request), undefined),
+      [`POST ${base}/device`]: (request) => this.#enterCode(request),
     }
   }
 
@@ -94,8 +100,12 @@ class Service {
       authorization_endpoint: `${endpoint}/auth`,
       token_endpoint: `${endpoint}/token`,
       end_session_endpoint: `${endpoint}/logout`,
+      device_authorization_endpoint: `${endpoint}/auth/device`,
+      revocation_endpoint: `${endpoint}/revoke`,
       jwks_uri: `${endpoint}/certs`,
-      grant_types_supported: ["authorization_code", "client_credentials", "password"],
+      grant_types_supported: [
+        ...["authorization_code", "client_credentials", "password", "refresh_token", deviceGrant],
+      ],
       response_types_supported: ["code"],
       code_challenge_methods_supported: ["S256"],
       subject_types_supported: ["public"],
@@ -107,34 +117,50 @@ class Service {
   }
 
   async #login(request: IncomingMessage): Promise<Answer> {
-    const body = await readBody(request, bodyBytesMax)
-    if (body === undefined) return { status: 413, body: { error: "HTTP 413 Content Too Large" } }
-    return this.#logins.authorize(queryOf(request), new URLSearchParams(body.toString("utf8")))
+    const form = await formOf(request)
+    return "status" in form ? form : this.#logins.browsers.authorize(queryOf(request), form)
+  }
+
+  async #enterCode(request: IncomingMessage): Promise<Answer> {
+    const form = await formOf(request)
+    return "status" in form ? form : this.#logins.devices.enter(queryOf(request), form)
+  }
+
+  async #startDevice(request: IncomingMessage): Promise<Answer> {
+    const form = await formOf(request)
+    if ("status" in form) return form
+    const started = this.#logins.devices.start(form, `${this.#issuer}/device`)
+    return "error" in started ? errorAnswer(started) : { status: 200, body: started, headers: noStore }
+  }
+
+  /** RFC 7009: also 200 for a token that is not known. */
+  async #revoke(request: IncomingMessage): Promise<Answer> {
+    const form = await formOf(request)
+    if ("status" in form) return form
+    const client = clientOf(form, request.headers.authorization)
+    if ("error" in client) return errorAnswer(client)
+    this.#logins.devices.revoke(form.get("token") ?? "", client.id)
+    return { status: 200, body: {} }
   }
 
   async #token(request: IncomingMessage): Promise<Answer> {
-    const type = (request.headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase()
-    if (type !== "application/x-www-form-urlencoded")
-      return { status: 415, body: { error: "HTTP 415 Unsupported Media Type" } }
-    const body = await readBody(request, bodyBytesMax)
-    if (body === undefined)
-      return { status: 413, body: { error: "HTTP 413 Content Too Large" }, headers: { connection: "close" } }
-    const form = new URLSearchParams(body.toString("utf8"))
+    const form = await formOf(request)
+    if ("status" in form) return form
     const grant = judgeTokenRequest(form, request.headers.authorization, this.#logins)
-    if ("error" in grant)
-      return { status: grant.status, body: { error: grant.error, error_description: grant.description } }
-    const { subject, client, scopes, login } = grant
+    if ("error" in grant) return errorAnswer(grant)
+    const { subject, client, scopes, login, refreshToken } = grant
     const idToken = login && (await this.#keys.sign(idClaimsOf(this.#issuer, subject, client, login.nonce)))
     const answer = {
       access_token: await this.#keys.sign(claimsOf(this.#issuer, subject, client, scopes)),
       ...(idToken === undefined ? {} : { id_token: idToken }),
+      ...(refreshToken === undefined ? {} : { refresh_token: refreshToken }),
       expires_in: realm.tokenLifetimeSeconds,
       refresh_expires_in: 0,
       token_type: "Bearer",
       "not-before-policy": 0,
       scope: scopes.join(" "),
     }
-    return { status: 200, body: answer, headers: { "cache-control": "no-store", pragma: "no-cache" } }
+    return { status: 200, body: answer, headers: noStore }
   }
 
   #nowhere(path: string): Answer {
@@ -146,6 +172,23 @@ class Service {
     const method = allowed.split(" ", 1)[0] as string
     return { status: 405, body: { error: "HTTP 405 Method Not Allowed" }, headers: { allow: method } }
   }
+}
+
+const noStore = { "cache-control": "no-store", pragma: "no-cache" }
+
+/** The form in the body, or the response for another body. */
+async function formOf(request: IncomingMessage): Promise<URLSearchParams | Exclude<Answer, LoginResponse>> {
+  const type = (request.headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase()
+  if (type !== "application/x-www-form-urlencoded")
+    return { status: 415, body: { error: "HTTP 415 Unsupported Media Type" } }
+  const body = await readBody(request, bodyBytesMax)
+  if (body === undefined)
+    return { status: 413, body: { error: "HTTP 413 Content Too Large" }, headers: { connection: "close" } }
+  return new URLSearchParams(body.toString("utf8"))
+}
+
+function errorAnswer({ status, error, description }: OAuthError): Answer {
+  return { status, body: { error, error_description: description } }
 }
 
 function queryOf(request: IncomingMessage): URLSearchParams {

@@ -93,18 +93,28 @@ function isLocal(url: string): boolean {
 
 /** The form, or an error. The texts are constant: nothing of the request is in the page. */
 function page(status: number, error: string | undefined): LoginResponse {
-  const told = error === undefined ? "" : `<p role="alert">${error}</p>`
-  const users = Object.keys(realm.users).map((user) => `<code>${user}</code>`)
   const form =
-    status === 200
-      ? `<form method="post"><label>User <input name="username" autocomplete="username" autofocus required></label>
-<label>Password <input name="password" type="password" autocomplete="current-password" required></label>
-<button>Log in</button></form><p>Users for development: ${users.join(", ")}. Each has its name as password.</p>`
-      : ""
-  return { status, html: document("Log in", told + form) }
+    status === 200 ? `<form method="post">${credentialFields}<button>Log in</button></form>${usersText}` : ""
+  return { status, html: document("Log in", alertText(error) + form) }
 }
 
-function document(title: string, body: string): string {
+/** An error in a page; empty without one. */
+export function alertText(error: string | undefined): string {
+  return error === undefined ? "" : `<p role="alert">${error}</p>`
+}
+
+/** The fields of a form for user and password. */
+export const credentialFields = `<label>User <input name="username" autocomplete="username" autofocus required></label>
+<label>Password <input name="password" type="password" autocomplete="current-password" required></label>
+`
+
+/** Says who can log in. */
+export const usersText = `<p>Users for development: ${Object.keys(realm.users)
+  .map((user) => `<code>${user}</code>`)
+  .join(", ")}. Each has its name as password.</p>`
+
+/** A whole page. */
+export function document(title: string, body: string): string {
   return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title>
 <style>body{font:16px/1.5 system-ui,sans-serif;max-width:22rem;margin:15vh auto;padding:0 1rem}label,input,button{display:block;width:100%;box-sizing:border-box}
 input,button{font:inherit;padding:.5rem;margin:.25rem 0 1rem}[role=alert]{color:#b00020}</style><h1>${title}</h1>${body}</html>

@@ -5,10 +5,14 @@ export const realm = {
   name: "acme",
   /** Client id → secret. */
   clients: { mobile: "mobile-secret", web: "web-secret" } as Readonly<Record<string, string>>,
+  /** The client without a secret, for logins by the code of a device (RFC 8628). */
+  deviceClient: "sallyport-cli",
   /** User → password. */
   users: { ann: "ann", bob: "bob", carol: "carol" } as Readonly<Record<string, string>>,
   /** As in Keycloak, for a client with roles in two clients. */
   audience: ["orders-api", "account"],
+  /** Of tokens of `deviceClient`: other services do not accept the tokens of operators, nor the other way round. */
+  deviceAudience: ["sallyport", "account"],
   scopes: ["profile", "email", "orders.read"] as readonly string[],
   tokenLifetimeSeconds: 3600,
 } as const

@@ -35,7 +35,7 @@ export function claimsOf(
     iat: now,
     jti: randomUUID(),
     iss: issuer,
-    aud: realm.audience,
+    aud: client === realm.deviceClient ? realm.deviceAudience : realm.audience,
     sub: subject,
     typ: "Bearer",
     azp: client,

@@ -32,11 +32,15 @@ export async function readDiscovery({
   exact = false,
   http,
 }: DiscoveryPlace): Promise<DiscoveryDocument> {
-  const isWhole = exact || given.endsWith(wellKnown)
-  const url = isWhole ? given : given.replace(/\/$/, "") + wellKnown
+  const url = discoveryUrl(given, exact)
   const expected = exact ? undefined : url.slice(0, -wellKnown.length)
   const document = await fetchJson(url, "the discovery document", http)
   return { url, issuer: issuerOf(document, url, expected), document }
+}
+
+/** Where the document is: at `given` itself when it is `exact`, else below an issuer that was given. */
+export function discoveryUrl(given: string, exact = false): string {
+  return exact || given.endsWith(wellKnown) ? given : given.replace(/\/$/, "") + wellKnown
 }
 
 /** The issuer named in a discovery document. `expected` undefined: any. @throws an Error with the expected value */

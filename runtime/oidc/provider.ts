@@ -205,15 +205,16 @@ function metadataOf(document: unknown, issuer: string, url: string): ProviderMet
   }
 }
 
-interface UnverifiedTokens {
+/** Tokens of a response, before the ID token is verified. */
+export interface UnverifiedTokens {
   readonly idToken: string | undefined
   readonly accessToken: string
   readonly refreshToken: string | undefined
   readonly lifetimeMs: number | undefined
 }
 
-/** Reads the response of the token endpoint (RFC 6749 §5). Its errors are bounded: they go to the log. */
-function tokensOf({ status, body }: Pick<OutgoingResponse, "status" | "body">): UnverifiedTokens {
+/** Reads the response of the token endpoint (RFC 6749 §5). @throws ProviderError, whose message is bounded because it goes to the log */
+export function tokensOf({ status, body }: Pick<OutgoingResponse, "status" | "body">): UnverifiedTokens {
   const json = jsonOf(body)
   if (status !== 200) {
     const error = stringMember(json, "error")

@@ -16,7 +16,7 @@ const claimName = z.string().min(1).max(256)
 
 /**
  * Whose tokens operators have. A token has the highest role whose `claim` contains one of the `values`; without `claim`, every token of the issuer
- * has the role. `name`: the claim with the name of the person; absent: `sub`. `login`: the public client that `GET /v1/login` names to tools that log people in.
+ * has the role. `name`: the claim with the name of the person; absent: `sub`. `login`: the public client of `sallyport login`.
  */
 const operatorIssuer = z.strictObject({
   roles: z

@@ -1,5 +1,6 @@
 import type { ControlCallers } from "../control/operators.ts"
 import type { References } from "../gateway/generation/references.ts"
+import { discoveryUrl } from "../identity/discovery.ts"
 import type { PlanBody } from "../plan/plan.ts"
 import { ListenerAccess, type ListenerAccessSettings, type Verifiers } from "./listener-access.ts"
 
@@ -27,7 +28,10 @@ function callersOf(
       const verifier = verifiers.get(name)?.value
       const source = issuers[name]?.source
       if (verifier === undefined || source === undefined) return []
-      const discovery = "discovery" in source ? references.text(source.discovery) : undefined
+      const discovery =
+        "discovery" in source
+          ? discoveryUrl(references.text(source.discovery), source.exact === true)
+          : undefined
       return [{ name, verifier, plan, discovery }]
     }),
   }

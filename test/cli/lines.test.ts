@@ -387,6 +387,11 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [[], {}, /needs an age/],
     [[], { olderThan: "1h" }, /less than a day/],
   ],
+  login: [
+    [[], {}, { issuer: undefined }],
+    [[], { issuer: "staff" }, { issuer: "staff" }],
+  ],
+  logout: [[[], {}, {}]],
   whoami: [[[], { json: true }, { format: "json" }]],
   "control-token create": [
     [["ci"], { role: "publisher" }, { name: "ci", role: "publisher", lifetimeMs: 90 * 86_400_000 }],

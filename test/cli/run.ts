@@ -20,6 +20,8 @@ export interface World {
   /** What is typed into a terminal that does not show it; its output may go elsewhere. */
   readonly hidden?: readonly string[]
   readonly progress?: boolean
+  /** Sees the error output while the command runs. */
+  readonly onErr?: (text: string) => void
   /** What is piped into it. */
   readonly input?: readonly string[]
 }
@@ -35,6 +37,7 @@ export async function run(world: World, ...argv: string[]): Promise<Outcome> {
     },
     err: (text) => {
       seen.err += text
+      world.onErr?.(text)
     },
     cwd: world.cwd,
     env: world.env ?? {},

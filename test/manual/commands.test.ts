@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
 import { commands } from "../../compiler/cli/commands.ts"
+import { connectionOptions } from "../../compiler/cli/control-tls.ts"
 import { variables } from "../../compiler/cli/variables.ts"
 import { run } from "../cli/run.ts"
 import { projectRoot } from "../structure/tree.ts"
@@ -125,7 +126,7 @@ test.each(lines)("%s: `sallyport %s` is a command with options it has", async (_
   if (["help", "--version", "--help"].includes(words[0] ?? "--help")) return
   expect(command?.name, line).toBeDefined()
   const known = (await command?.load())?.line
-  const flags = (known?.options ?? []).flatMap(([names]) => names.match(/--?[\w-]+/g) ?? [])
+  const flags = [...(known?.options ?? []), ...connectionOptions].flatMap(([names]) => names.match(/--?[\w-]+/g) ?? [])
   const given = words
     .filter((word) => /^-/.test(word) && word !== "-")
     .map((word) => word.split("=")[0] ?? "")

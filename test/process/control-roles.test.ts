@@ -1,9 +1,12 @@
+import { readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { routeRules } from "../../runtime/control/routes.ts"
 import { type IdentityProvider, startIdentityProvider } from "../../runtime/dev/identity-provider.ts"
 import { controlRoles, includesRole } from "../../runtime/plan/control.ts"
 import type { Runtime } from "../../runtime/process/settings.ts"
-import { run } from "../cli/run.ts"
+import { folderWith, run } from "../cli/run.ts"
+import { eventually, startForTest } from "../e2e/sallyport-process.ts"
 import { createMigratedDatabase, describePostgres } from "../postgres.ts"
 import { author, control, freePorts, type Ports, planOf, start, token } from "./project.ts"
 
@@ -25,7 +28,14 @@ describePostgres("operators and their roles", () => {
 
   const declared = (more = "") => `
 issuer staff { discovery "${provider.issuer}/.well-known/openid-configuration"; audience orders-api }
+issuer people { discovery "${provider.issuer}"; audience sallyport }
 control {
+  auth jwt people {
+    role admin claim "sub" "ann"
+    role viewer claim "sub" "bob"
+    name "preferred_username"
+    login "sallyport-cli" scope "openid"
+  }
   auth jwt staff {
     role admin claim "groups" "platform"
     role publisher claim "realm.roles" "developer"
@@ -159,6 +169,39 @@ control {
     const past = { name: "old", role: "viewer", expiresAt: "2020-01-01T00:00:00Z" }
     expect((await control(ports, "POST", "/v1/tokens", past)).status).toBe(422)
     expect((await sallyport("whoami")).out).toContain("the shared control token")
+  })
+
+  it("logs people in by the code of a device, and refreshes once for commands that run together", async () => {
+    const folder = folderWith({})
+    const env = { SALLYPORT_CONTROL_URL: `http://127.0.0.1:${ports.control}`, XDG_CONFIG_HOME: folder }
+    const logIn = async (user: string) => {
+      const login = startForTest(folder, env, "login")
+      const code = await eventually(async () => /^ {4}(\S{4}-\S{4})$/m.exec(login.output.err)?.[1])
+      const body = new URLSearchParams({ user_code: code, username: user, password: user })
+      await fetch(`${provider.issuer}/device`, { method: "POST", body })
+      return [await login.exited, login.output.out]
+    }
+    const text = (role: string, user: string) =>
+      `Logged in at http://127.0.0.1:${ports.control} as \`${user}\`, with the role \`${role}\`.\n`
+    expect(await logIn("bob")).toEqual([0, text("viewer", "bob")])
+    const sallyport = (...words: string[]) => run({ cwd: folder, env }, ...words)
+    expect((await sallyport("prune", "--plans", "5")).err).toContain(
+      "this needs the role `admin`, and `bob` has `viewer`",
+    )
+    expect(await logIn("ann")).toEqual([0, text("admin", "ann")])
+    const logins = join(folder, "sallyport/logins")
+    const file = join(logins, readdirSync(logins)[0] ?? "", "login.json")
+    const stored = JSON.parse(readFileSync(file, "utf8")) as object
+    const past = { obtainedAt: "2026-01-01T00:00:00.000Z", expiresAt: "2026-01-01T01:00:00.000Z" }
+    writeFileSync(file, JSON.stringify({ ...stored, ...past }))
+    // The provider ends a login whose refresh token is used twice.
+    const together = [1, 2, 3, 4].map(() => startForTest(folder, env, "whoami"))
+    for (const { exited, output } of together) {
+      expect([await exited, output.err]).toEqual([0, ""])
+      expect(output.out).toContain("`ann` of the issuer `people`")
+    }
+    expect((await sallyport("logout")).code).toBe(0)
+    expect((await sallyport("status")).err).toContain("there is no login at this URL")
   })
 
   it("refuses pages of other origins, and slows guesses but not those who know a credential", async () => {

@@ -272,7 +272,15 @@ export const rooms: readonly Room[] = [
   },
   {
     path: "runtime/oidc",
-    doors: ["oidc-client", "own-cookies", "return-path", "session-keeper", "shared-sessions"],
+    doors: [
+      "device-login",
+      "oidc-client",
+      "own-cookies",
+      "provider",
+      "return-path",
+      "session-keeper",
+      "shared-sessions",
+    ],
     may: ["runtime/identity", "runtime/http", "runtime/redis"],
     packages: ["lru-cache"],
     builtins: ["node:crypto", "node:timers/promises"],

@@ -1,7 +1,7 @@
 import type { CreatedToken, MachineToken, WhoamiAnswer } from "../../../runtime/control/api.ts"
 import { CliError, type CommandLine, command, exitCode } from "../command.ts"
 import { formatOptions, readDuration, readFormat, textOf } from "../options.ts"
-import { connect, expectOk } from "../remote.ts"
+import { connect, expectOk, type Remote } from "../remote.ts"
 import { table } from "../views/table.ts"
 
 type Format = "text" | "json"
@@ -107,11 +107,14 @@ const whoamiLine: CommandLine<ControlTokenArgs> = {
 export const whoami = command(whoamiLine, async ({ format }, io) => {
   const remote = await connect(io)
   const answer = expectOk<WhoamiAnswer>(await remote.request("GET", "/v1/whoami"))
-  io.out(format === "json" ? `${JSON.stringify(answer, null, 2)}\n` : whoamiText(answer, remote.url))
+  io.out(format === "json" ? `${JSON.stringify(answer, null, 2)}\n` : whoamiText(answer, remote))
   return exitCode.ok
 })
 
-function whoamiText({ kind, name, role, issuer, expiresAt }: WhoamiAnswer, url: string): string {
+function whoamiText(
+  { kind, name, role, issuer, expiresAt }: WhoamiAnswer,
+  { url, credential }: Remote,
+): string {
   const who =
     kind === "shared"
       ? "the shared control token"
@@ -119,5 +122,6 @@ function whoamiText({ kind, name, role, issuer, expiresAt }: WhoamiAnswer, url: 
         ? `the control token \`${name}\``
         : `\`${name}\` of the issuer \`${issuer}\``
   const until = expiresAt === null ? "" : `, until ${expiresAt}`
-  return `${who} at ${url}: role \`${role}\`${until}\n`
+  const renewed = credential?.isRefreshed === true ? "; commands refresh it" : ""
+  return `${who} at ${url}: role \`${role}\`${until}${renewed}\nThe credential is ${credential?.what}.\n`
 }

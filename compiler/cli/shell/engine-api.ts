@@ -1,7 +1,9 @@
 import { CliError } from "../command.ts"
+import { controlTlsOf } from "../control-tls.ts"
+import { credentialFor } from "../credential.ts"
 import { type ApiAddress, type Exchanged, exchange, jsonOf } from "../exchange.ts"
 import type { Io } from "../io.ts"
-import { controlAddress } from "../remote.ts"
+import { controlUrl } from "../remote.ts"
 
 /** An error response of the engine's API, with its code and message. */
 export class ApiRefusal extends CliError {
@@ -36,8 +38,10 @@ export async function engineApi(io: Io, { url, token }: EngineAddress): Promise<
     const own = token ?? io.env["SALLYPORT_AUTHZ_TOKEN"] ?? ""
     return apiAt({ url, base: url, token: own, what: "engine", remedy: "--url" })
   }
-  const control = await controlAddress(io)
-  return apiAt({ ...control, base: `${control.url}/authz`, what: "engine", remedy: "--url" })
+  const control = controlUrl(io)
+  const [credential, tls] = await Promise.all([credentialFor(io, control), controlTlsOf(io)])
+  const address = { url: control, base: `${control}/authz`, token: () => credential.token(), tls }
+  return apiAt({ ...address, what: "engine", remedy: "--url" })
 }
 
 /** The engine at an address of its own, with a key or token. Every status but 2xx is a refusal. */

@@ -75,8 +75,8 @@ export const controlJwtRows: readonly StatementRow[] = [
         ],
       },
     ],
-    byDefault: "`GET /v1/login` does not name this issuer",
-    docs: "The public client with which a tool of yours gets tokens of people, for example by a device code (RFC 8628), and the scope to ask for. `GET /v1/login` of the control API names both to everybody who can reach it.",
+    byDefault: "`sallyport login` does not offer this issuer",
+    docs: "The public client with which `sallyport login` gets tokens of people by the code of a device (RFC 8628), and the scope to ask for. The provider must allow this grant for the client. Everybody who can reach the control API can read both.",
     example: 'login "sallyport-cli" scope "openid groups"',
   },
 ]
