@@ -4,7 +4,7 @@ import { controlMark } from "./api.ts"
 import { Attempts } from "./attempts.ts"
 import { type OperatorAccess, operatorOf, setOperator } from "./operators.ts"
 import { sendProblem } from "./problem.ts"
-import { ruleOf } from "./routes.ts"
+import { covers, ruleOf } from "./routes.ts"
 
 /** Why a request was refused before its handler. */
 export type AdmissionRefusal =
@@ -69,6 +69,12 @@ export function addAdmission(app: FastifyInstance, settings: AdmissionSettings):
         "forbidden",
         `this needs the role \`${needs}\`, and \`${found.name}\` has \`${found.role}\``,
       )
+    const { operation } = rule ?? {}
+    if (found.may !== undefined && operation !== undefined && !covers(found.may, operation))
+      return refuse(
+        "forbidden",
+        `this is \`${operation}\`, and the token \`${found.name}\` may only do: ${found.may.join(", ")}`,
+      )
     if (request.headers.expect !== undefined) reply.raw.writeContinue()
     return undefined
   })
@@ -89,9 +95,9 @@ function isOfAnotherOrigin({ headers }: FastifyRequest): boolean {
 /** `GET /v1/whoami`: the caller. `GET /v1/login`: where people log in, for `sallyport login`. */
 export function addIdentityRoutes(app: FastifyInstance, logins: () => readonly LoginOffer[]): void {
   app.get("/v1/whoami", async (request) => {
-    const { kind, name, role, issuer = null, expiresAt } = operatorOf(request.raw)
+    const { kind, name, role, may = null, issuer = null, expiresAt } = operatorOf(request.raw)
     const end = expiresAt === undefined ? null : new Date(expiresAt * 1000).toISOString()
-    return { kind, name, role, issuer, expiresAt: end }
+    return { kind, name, role, may, issuer, expiresAt: end }
   })
   app.get("/v1/login", async () => ({ logins: logins() }))
 }

@@ -467,11 +467,12 @@ export type UsageAnswer = z.infer<typeof usageAnswer>
 
 export type ControlProblem = z.infer<typeof controlProblem>
 
-/** A token of a machine for the control API. Times are RFC 3339; `lastUsedAt` is accurate to a minute. */
+/** A token of a machine for the control API. `may`: the operations and groups in its scope; null: everything that its role may do. Times are RFC 3339; `lastUsedAt` is accurate to a minute. */
 const controlToken = z.strictObject({
   name: subscriptionName,
   prefix: z.string(),
   role: z.enum(controlRoles),
+  may: z.array(z.string()).readonly().nullable(),
   createdAt: z.string(),
   createdBy: z.string(),
   expiresAt: z.string(),
@@ -480,10 +481,11 @@ const controlToken = z.strictObject({
 /** A token without its secret, which only the response that makes it contains. */
 export type MachineToken = z.infer<typeof controlToken>
 
-/** Body of `POST /v1/tokens`. */
+/** Body of `POST /v1/tokens`. Absent `role`: the least one that `may` needs; absent `may`: everything that `role` may do. */
 export const createTokenRequest = z.strictObject({
   name: subscriptionName,
-  role: z.enum(controlRoles),
+  role: z.enum(controlRoles).optional(),
+  may: z.array(z.string().max(64)).min(1).max(64).optional(),
   expiresAt: z.iso.datetime({ offset: true }),
 })
 
@@ -498,6 +500,8 @@ export interface WhoamiAnswer {
   readonly kind: "person" | "token" | "shared"
   readonly name: string
   readonly role: (typeof controlRoles)[number]
+  /** The scope of a token; null: everything that the role may do. */
+  readonly may: readonly string[] | null
   readonly issuer: string | null
   readonly expiresAt: string | null
 }

@@ -26,6 +26,7 @@ const shownFields = [
   "owner",
   "state",
   "role",
+  "may",
   "expiresAt",
   "key",
   "dryRun",
@@ -42,12 +43,12 @@ const begun = new WeakMap<FastifyRequest["raw"], number>()
 export function addAuditHooks(app: FastifyInstance, audit: AuditPorts): void {
   app.addHook("preHandler", async (request) => {
     const rule = ruleOfRequest(request)
-    if (rule?.action === undefined) return
+    if (rule?.audit === undefined) return
     const content = { ...aboutRequest(request), event: "requested", details: detailsOf(request.body) }
     try {
       begun.set(request.raw, await audit.append(content))
     } catch (error) {
-      if (rule.changes !== false) throw error
+      if (rule.audit === "change") throw error
       audit.onLost(error)
     }
   })
@@ -73,7 +74,7 @@ function pathOf({ url }: FastifyRequest): string {
 function aboutRequest(request: FastifyRequest): AuditContent {
   const { kind, name, role, issuer }: Partial<Operator> = findOperator(request.raw) ?? {}
   return {
-    action: ruleOfRequest(request)?.action ?? "other",
+    action: ruleOfRequest(request)?.operation ?? "other",
     ...{ method: request.method, path: pathOf(request).slice(0, 1_024), client: request.ip },
     who: { kind, name, role, issuer },
   }

@@ -11,6 +11,8 @@ export interface Operator {
   /** For a person the claim of the plan, for a token its name. */
   readonly name: string
   readonly role: OperatorRole
+  /** The operations and groups that a token may do; absent: everything that its role may do. */
+  readonly may?: readonly string[]
   /** The issuer of a person's token. */
   readonly issuer?: string
   /** Seconds since 1970. */
@@ -42,6 +44,7 @@ export interface ControlCallers {
 interface FoundToken {
   readonly name: string
   readonly role: string
+  readonly may: readonly string[] | null
   readonly expiresAt: Date
 }
 
@@ -106,7 +109,8 @@ export class OperatorAccess {
     if (found === undefined || role === undefined)
       return unauthenticated("the token was revoked, has expired or was never made here")
     const expiresAt = Math.floor(found.expiresAt.getTime() / 1000)
-    return { kind: "token", name: found.name, role, expiresAt }
+    const { name, may } = found
+    return { kind: "token", name, role, expiresAt, ...(may === null ? {} : { may }) }
   }
 }
 

@@ -9,7 +9,7 @@ import type { ControlProblem } from "./api.ts"
 export const controlProblems = {
   unauthenticated: [401, "Authentication required"],
   "too-many-attempts": [429, "Too many failed attempts"],
-  forbidden: [403, "Role not sufficient"],
+  forbidden: [403, "Not permitted"],
   "cross-origin": [403, "Request of another origin"],
   "issuer-unavailable": [503, "Issuer unavailable"],
   "certificate-required": [401, "Client certificate required"],

@@ -1,12 +1,23 @@
-import type { OperatorRole } from "../plan/control.ts"
+import { controlRoles, includesRole, type OperatorRole } from "../plan/control.ts"
 
-/** Who may call a route, and how the audit log calls it. `open`: everybody, without a credential; `any`: everybody who is authenticated. */
-export interface RouteRule {
-  readonly needs: OperatorRole | "open" | "any"
-  /** Name in the audit log; absent: it is not logged there. */
-  readonly action?: string
-  /** False: it changes nothing, so it is served although the audit log cannot be written. */
-  readonly changes?: false
+/** Who may call a route, what it is called, and whether the audit log has it. */
+export type RouteRule =
+  /** `open`: everybody, without a credential; `any`: everybody who is authenticated. */
+  | { readonly needs: "open" | "any"; readonly operation?: undefined; readonly audit?: undefined }
+  | {
+      readonly needs: OperatorRole
+      /** Name in the audit log and in the scope of tokens: `GROUP.WORD`, or one word. */
+      readonly operation: string
+      /** `change`: refused while the audit log cannot be written; `read`: logged, but served then, too. Absent: not logged. */
+      readonly audit?: "change" | "read"
+    }
+
+function read(needs: OperatorRole, operation: string): RouteRule {
+  return { needs, operation }
+}
+
+function change(needs: OperatorRole, operation: string): RouteRule {
+  return { needs, operation, audit: "change" }
 }
 
 /** Every route of the control API except `/authz/*`. A route without a row cannot be registered. */
@@ -17,32 +28,35 @@ export const routeRules: Readonly<Record<string, RouteRule>> = {
   "GET /metrics": { needs: "open" },
   "GET /v1/login": { needs: "open" },
   "GET /v1/whoami": { needs: "any" },
-  "GET /v1/status": { needs: "viewer" },
-  "GET /v1/plan": { needs: "viewer" },
-  "GET /v1/plans": { needs: "viewer" },
-  "GET /v1/plans/:serial": { needs: "viewer" },
-  "PUT /v1/plan": { needs: "publisher", action: "plan.apply" },
-  "POST /v1/rollback": { needs: "publisher", action: "plan.rollback" },
-  "POST /v1/explain-request": { needs: "viewer" },
-  "GET /v1/refusals/:id": { needs: "viewer" },
-  "GET /v1/subscriptions": { needs: "viewer" },
-  "POST /v1/subscriptions": { needs: "operator", action: "subscription.create" },
-  "GET /v1/subscriptions/:name": { needs: "viewer" },
-  "DELETE /v1/subscriptions/:name": { needs: "operator", action: "subscription.delete" },
-  "POST /v1/subscriptions/:name/rotate": { needs: "operator", action: "subscription.rotate" },
-  "POST /v1/subscriptions/:name/approve": { needs: "operator", action: "subscription.approve" },
-  "POST /v1/subscriptions/:name/reject": { needs: "operator", action: "subscription.reject" },
-  "POST /v1/subscriptions/:name/suspend": { needs: "operator", action: "subscription.suspend" },
-  "POST /v1/subscriptions/:name/activate": { needs: "operator", action: "subscription.activate" },
-  "POST /v1/subscriptions/:name/cancel": { needs: "operator", action: "subscription.cancel" },
-  "GET /v1/usage": { needs: "viewer" },
-  "POST /v1/prune": { needs: "admin", action: "prune" },
-  "GET /v1/tokens": { needs: "admin" },
-  "POST /v1/tokens": { needs: "admin", action: "token.create" },
-  "GET /v1/audit": { needs: "admin", action: "audit.read", changes: false },
-  "POST /v1/audit/prune": { needs: "admin", action: "audit.prune" },
-  "DELETE /v1/tokens/:name": { needs: "admin", action: "token.revoke" },
+  "GET /v1/status": read("viewer", "status"),
+  "GET /v1/plan": read("viewer", "plan.read"),
+  "GET /v1/plans": read("viewer", "plan.read"),
+  "GET /v1/plans/:serial": read("viewer", "plan.read"),
+  "PUT /v1/plan": change("publisher", "plan.apply"),
+  "POST /v1/rollback": change("publisher", "plan.rollback"),
+  "POST /v1/explain-request": read("viewer", "explain"),
+  "GET /v1/refusals/:id": read("viewer", "explain"),
+  "GET /v1/subscriptions": read("viewer", "subscription.read"),
+  "POST /v1/subscriptions": change("operator", "subscription.create"),
+  "GET /v1/subscriptions/:name": read("viewer", "subscription.read"),
+  "DELETE /v1/subscriptions/:name": change("operator", "subscription.delete"),
+  "POST /v1/subscriptions/:name/rotate": change("operator", "subscription.rotate"),
+  "POST /v1/subscriptions/:name/approve": change("operator", "subscription.approve"),
+  "POST /v1/subscriptions/:name/reject": change("operator", "subscription.reject"),
+  "POST /v1/subscriptions/:name/suspend": change("operator", "subscription.suspend"),
+  "POST /v1/subscriptions/:name/activate": change("operator", "subscription.activate"),
+  "POST /v1/subscriptions/:name/cancel": change("operator", "subscription.cancel"),
+  "GET /v1/usage": read("viewer", "usage"),
+  "POST /v1/prune": change("admin", "prune"),
+  "GET /v1/tokens": read("admin", "token.read"),
+  "POST /v1/tokens": change("admin", "token.create"),
+  "GET /v1/audit": { needs: "admin", operation: "audit.read", audit: "read" },
+  "POST /v1/audit/prune": change("admin", "audit.prune"),
+  "DELETE /v1/tokens/:name": change("admin", "token.revoke"),
 }
+
+const engineRead: RouteRule = { needs: "viewer", operation: "engine.read", audit: "read" }
+const engineWrite: RouteRule = change("operator", "engine.write")
 
 /** Questions and lists of the engine, which change nothing although they are sent by POST. */
 const questions =
@@ -51,13 +65,45 @@ const questions =
 /** The rule of a request to the engine behind `/authz`. Everything that is not known as a question may change something. */
 export function engineRule(method: string, path: string): RouteRule {
   const asks = method === "GET" || method === "HEAD" || (method === "POST" && questions.test(path))
-  return asks
-    ? { needs: "viewer", action: "engine.read", changes: false }
-    : { needs: "operator", action: "engine.write" }
+  return asks ? engineRead : engineWrite
 }
 
 /** The rule of a registered route; undefined: there is none. */
 export function ruleOf(method: string, route: string, path: string): RouteRule | undefined {
   if (route === "/authz" || route.startsWith("/authz/")) return engineRule(method, path)
   return routeRules[`${method === "HEAD" ? "GET" : method} ${route}`]
+}
+
+/** The operations that a scope can name, with the role that each needs. */
+export const operations: ReadonlyMap<string, OperatorRole> = new Map(
+  [...Object.values(routeRules), engineRead, engineWrite].flatMap(({ needs, operation }) =>
+    operation === undefined ? [] : [[operation, needs] as const],
+  ),
+)
+
+const groups: ReadonlySet<string> = new Set(
+  [...operations.keys()].flatMap((operation) => (operation.includes(".") ? [groupOf(operation)] : [])),
+)
+
+/** Whether a word of a scope names an operation, or a group of them: `plan` is all of `plan.read`, `plan.apply` and `plan.rollback`. */
+export function isScopeWord(word: string): boolean {
+  return operations.has(word) || groups.has(word)
+}
+
+/** All words of scopes, for messages. */
+export const scopeWords: readonly string[] = [...new Set([...operations.keys(), ...groups])].toSorted()
+
+/** Whether a scope covers an operation or a whole group. */
+export function covers(scope: readonly string[], word: string): boolean {
+  return scope.includes(word) || scope.includes(groupOf(word))
+}
+
+/** The least role with which everything in a scope can be done. */
+export function roleOfScope(scope: readonly string[]): OperatorRole {
+  const needed = [...operations].flatMap(([operation, role]) => (covers(scope, operation) ? [role] : []))
+  return controlRoles.find((role) => needed.every((each) => includesRole(role, each))) ?? "admin"
+}
+
+function groupOf(operation: string): string {
+  return operation.split(".", 1)[0] ?? operation
 }

@@ -5,6 +5,8 @@ export interface ControlTokenRecord {
   readonly name: string
   readonly prefix: string
   readonly role: string
+  /** Operations and groups in its scope; null: everything that the role may do. */
+  readonly may: readonly string[] | null
   readonly createdAt: Date
   readonly createdBy: string
   readonly expiresAt: Date
@@ -14,18 +16,18 @@ export interface ControlTokenRecord {
 
 /** A token to store. `digest`: SHA-256 in hex. */
 export interface NewControlToken
-  extends Pick<ControlTokenRecord, "name" | "prefix" | "role" | "createdBy" | "expiresAt"> {
+  extends Pick<ControlTokenRecord, "name" | "prefix" | "role" | "may" | "createdBy" | "expiresAt"> {
   readonly digest: string
 }
 
-type Row = [string, string, string, Date, string, Date, Date | null]
+type Row = [string, string, string, string | null, Date, string, Date, Date | null]
 
-const columns = "name, prefix, role, created_at, created_by, expires_at, last_used_at"
+const columns = "name, prefix, role, may, created_at, created_by, expires_at, last_used_at"
 
 const insert: PreparedStatement = {
   name: "control-token-insert",
-  text: `insert into sallyport.control_tokens (name, digest, prefix, role, created_by, expires_at)
-    values ($1, $2, $3, $4, $5, $6) returning ${columns}`,
+  text: `insert into sallyport.control_tokens (name, digest, prefix, role, may, created_by, expires_at)
+    values ($1, $2, $3, $4, $5, $6, $7) returning ${columns}`,
 }
 const list: PreparedStatement = {
   name: "control-token-list",
@@ -48,10 +50,12 @@ const use: PreparedStatement = {
 /** Stores a token; undefined: the name is in use. */
 export async function insertControlToken(
   database: Database,
-  { name, digest, prefix, role, createdBy, expiresAt }: NewControlToken,
+  { name, digest, prefix, role, may, createdBy, expiresAt }: NewControlToken,
 ): Promise<ControlTokenRecord | undefined> {
   try {
-    const rows = await database.query<Row>(insert, [name, digest, prefix, role, createdBy, expiresAt])
+    const scope = may === null ? null : JSON.stringify(may)
+    const values = [name, digest, prefix, role, scope, createdBy, expiresAt]
+    const rows = await database.query<Row>(insert, values)
     return rows.map(recordOf)[0]
   } catch (error) {
     if (isSqlError(error, uniqueViolation)) return undefined
@@ -85,10 +89,12 @@ function recordOf([
   name,
   prefix,
   role,
+  may,
   createdAt,
   createdBy,
   expiresAt,
   lastUsedAt,
 ]: Row): ControlTokenRecord {
-  return { name, prefix, role, createdAt, createdBy, expiresAt, lastUsedAt }
+  const scope = may === null ? null : (JSON.parse(may) as readonly string[])
+  return { name, prefix, role, may: scope, createdAt, createdBy, expiresAt, lastUsedAt }
 }

@@ -396,7 +396,13 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
   "control-token create": [
     [["ci"], { role: "publisher" }, { name: "ci", role: "publisher", lifetimeMs: 90 * 86_400_000 }],
     [["ci"], { role: "viewer", expires: "12h" }, { lifetimeMs: 43_200_000, format: "text" }],
-    [["ci"], {}, /needs a role/],
+    [
+      ["ci"],
+      { may: "plan.read, status" },
+      { role: undefined, may: ["plan.read", "status"], lifetimeMs: 90 * 86_400_000 },
+    ],
+    [["ci"], {}, /needs a role or a scope/],
+    [["ci"], { may: "," }, /--may names no operation/],
     [["ci"], { role: "owner" }, /unknown value owner/],
   ],
   "control-token list": [[[], {}, { format: "text" }]],

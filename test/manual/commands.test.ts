@@ -126,7 +126,9 @@ test.each(lines)("%s: `sallyport %s` is a command with options it has", async (_
   if (["help", "--version", "--help"].includes(words[0] ?? "--help")) return
   expect(command?.name, line).toBeDefined()
   const known = (await command?.load())?.line
-  const flags = [...(known?.options ?? []), ...connectionOptions].flatMap(([names]) => names.match(/--?[\w-]+/g) ?? [])
+  const flags = [...(known?.options ?? []), ...connectionOptions].flatMap(
+    ([names]) => names.match(/--?[\w-]+/g) ?? [],
+  )
   const given = words
     .filter((word) => /^-/.test(word) && word !== "-")
     .map((word) => word.split("=")[0] ?? "")

@@ -315,14 +315,15 @@ const tables: Readonly<Record<string, (links: Links) => string>> = {
   },
   "control roles": () =>
     markdownTable(
-      ["Route", "Role"],
+      ["Route", "Role", "Operation"],
       [
-        ...Object.entries(routeRules).map(([route, { needs }]) => [
+        ...Object.entries(routeRules).map(([route, { needs, operation }]) => [
           `\`${route.replace(/:(\w+)/g, "{$1}")}\``,
           needs === "open" ? "none needed" : needs === "any" ? "any" : `\`${needs}\``,
+          operation === undefined ? "" : `\`${operation}\``,
         ]),
-        ["`/authz/*`: questions and lists", `\`${engineRule("POST", "/authz/stores/s/check").needs}\``],
-        ["`/authz/*`: everything else", `\`${engineRule("POST", "/authz/stores/s/write").needs}\``],
+        engineRow("questions and lists", "check"),
+        engineRow("everything else", "write"),
       ],
     ),
   "control problems": () =>
@@ -361,4 +362,9 @@ const tables: Readonly<Record<string, (links: Links) => string>> = {
           `- \`${problemType(name as keyof typeof problemTable)}\`: ${status} ${title}. ${detail}`,
       )
       .join("\n"),
+}
+
+function engineRow(what: string, route: string): string[] {
+  const { needs, operation } = engineRule("POST", `/authz/stores/s/${route}`)
+  return [`\`/authz/*\`: ${what}`, `\`${needs}\``, `\`${operation}\``]
 }

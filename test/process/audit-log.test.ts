@@ -42,8 +42,8 @@ async function problemsIn(database: Database): Promise<readonly string[]> {
 
 it("every route that changes something is logged", () => {
   const asks = ["POST /v1/explain-request"]
-  const unlogged = Object.entries(routeRules).flatMap(([route, { action }]) =>
-    action === undefined && !route.startsWith("GET ") && !asks.includes(route) ? [route] : [],
+  const unlogged = Object.entries(routeRules).flatMap(([route, { audit }]) =>
+    audit === undefined && !route.startsWith("GET ") && !asks.includes(route) ? [route] : [],
   )
   expect(unlogged).toEqual([])
 })

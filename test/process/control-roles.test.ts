@@ -159,7 +159,9 @@ control {
     })
     expect((await asCi("POST", "/v1/tokens", {})).status).toBe(403)
     const listed = await sallyport("control-token", "list")
-    expect(listed.out).toMatch(/^ci\s+operator\s+spt_\w{8}…\s+control token\s+\S+\s+\d{4}-/m)
+    expect(listed.out).toMatch(
+      /^ci\s+operator\s+all of its role\s+spt_\w{8}…\s+control token\s+\S+\s+\d{4}-/m,
+    )
     expect(listed.out).not.toContain(secret)
     expect((await sallyport("control-token", "create", "ci", "--role", "viewer")).err).toContain(
       "already a token `ci`",
@@ -169,6 +171,55 @@ control {
     const past = { name: "old", role: "viewer", expiresAt: "2020-01-01T00:00:00Z" }
     expect((await control(ports, "POST", "/v1/tokens", past)).status).toBe(422)
     expect((await sallyport("whoami")).out).toContain("the shared control token")
+  })
+
+  it("limits tokens to operations, and to what their maker may do", async () => {
+    const make = async (body: object, credential?: string) =>
+      control(ports, "POST", "/v1/tokens", { expiresAt: "2100-01-01T00:00:00Z", ...body }, credential)
+    const made = await make({ name: "deploy", may: ["plan", "status"] })
+    expect(made).toMatchObject({
+      status: 201,
+      body: { token: { role: "publisher", may: ["plan", "status"] } },
+    })
+    const bearer = `Bearer ${made.body["secret"]}`
+    for (const [key, { needs, operation = "" }] of Object.entries(routeRules)) {
+      const [method = "", route = ""] = key.split(" ")
+      const body = ["GET", "DELETE"].includes(method) ? undefined : "[]"
+      const answer = await control(ports, method, route.replace(/:\w+/g, "none"), body, bearer)
+      const isCovered =
+        ["open", "any"].includes(needs) || operation === "status" || operation.startsWith("plan.")
+      expect(answer.status === 403, key).toBe(!isCovered)
+    }
+    expect((await control(ports, "GET", "/v1/usage", undefined, bearer)).body["detail"]).toBe(
+      "this is `usage`, and the token `deploy` may only do: plan, status",
+    )
+    expect((await control(ports, "GET", "/authz/stores", undefined, bearer)).status).toBe(403)
+    expect((await control(ports, "GET", "/v1/whoami", undefined, bearer)).body).toMatchObject({
+      may: ["plan", "status"],
+    })
+    const refused = async (body: object, credential?: string) => {
+      const { status, body: answer } = await make({ name: "other", ...body }, credential)
+      return `${status} ${answer["detail"]}`
+    }
+    expect(await refused({})).toBe("422 a token needs `role`, `may` or both")
+    expect(await refused({ may: ["plan.burn"] })).toMatch(
+      /^422 there is no operation `plan\.burn`; the operations .* plan, plan\.apply,/,
+    )
+    expect(await refused({ role: "viewer", may: ["prune"] })).toBe(
+      "422 `prune` needs the role `admin`, and the token would have `viewer`",
+    )
+    const factory = await make({
+      name: "factory",
+      may: ["token", "plan.read"],
+      expiresAt: "2090-01-01T00:00:00Z",
+    })
+    const maker = `Bearer ${factory.body["secret"]}`
+    const soon = { expiresAt: "2089-01-01T00:00:00Z" }
+    const more = "403 `factory` may only do token, plan.read, and cannot give more than that"
+    expect(await refused({ role: "viewer", ...soon }, maker)).toBe(more)
+    expect(await refused({ may: ["plan"], ...soon }, maker)).toBe(more)
+    expect(await refused({ may: ["plan.read"] }, maker)).toMatch(/^403 `factory` ends before `expiresAt`/)
+    expect((await make({ name: "other", may: ["plan.read", "token.read"], ...soon }, maker)).status).toBe(201)
   })
 
   it("logs people in by the code of a device, and refreshes once for commands that run together", async () => {

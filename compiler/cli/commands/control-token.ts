@@ -10,7 +10,10 @@ const roles = ["viewer", "operator", "publisher", "admin"] as const satisfies re
 
 interface ControlTokenCreateArgs {
   readonly name: string
-  readonly role: MachineToken["role"]
+  /** Undefined: the least one that `may` needs. */
+  readonly role: MachineToken["role"] | undefined
+  /** Operations of the control API, and groups of them; undefined: all of the role. */
+  readonly may: readonly string[] | undefined
   /** Milliseconds. */
   readonly lifetimeMs: number
   readonly format: Format
@@ -23,23 +26,35 @@ interface ControlTokenArgs {
 const createLine: CommandLine<ControlTokenCreateArgs> = {
   operands: [["<name>", "name of the token, for lists and the history"]],
   options: [
-    ["--role <role>", "viewer, operator, publisher or admin"],
+    ["--role <role>", "viewer, operator, publisher or admin (default: the least one for --may)"],
+    ["--may <operations>", "only these operations or groups of them, e.g. plan.read,plan.apply"],
     ["--expires <age>", "how long it is valid, e.g. 12h, 90d (default: 90d)"],
     ...formatOptions,
   ],
   examples: [
     ["sallyport control-token create ci --role publisher", "make a token for CI, and print it once"],
+    [
+      "sallyport control-token create deploy --may plan.read,plan.apply,status --expires 30d",
+      "a token that can only run `plan` and `apply`",
+    ],
   ],
   parse([name = ""], options) {
     const given = textOf(options, "role")
     const role = roles.find((each) => each === given)
-    if (role === undefined)
+    const may = textOf(options, "may")
+      ?.split(/[\s,]+/)
+      .filter((word) => word !== "")
+    if (given !== undefined && role === undefined)
+      throw new CliError(`--role has the unknown value ${given}`, `Use one of ${roles.join(", ")}.`)
+    if (may?.length === 0)
+      throw new CliError("--may names no operation", "For example: --may plan.read,plan.apply")
+    if (role === undefined && may === undefined)
       throw new CliError(
-        given === undefined ? "a control token needs a role" : `--role has the unknown value ${given}`,
-        `Use one of ${roles.join(", ")}.`,
+        "a control token needs a role or a scope",
+        `Give \`--role\` (${roles.join(", ")}), \`--may\` with operations, or both.`,
       )
     return {
-      ...{ name, role },
+      ...{ name, role, may },
       lifetimeMs: readDuration(textOf(options, "expires") ?? "90d", "--expires"),
       format: readFormat(options, ["text", "json"]),
     }
@@ -47,10 +62,10 @@ const createLine: CommandLine<ControlTokenCreateArgs> = {
 }
 
 /** The token is printed once: only its digest is stored. */
-export const controlTokenCreate = command(createLine, async ({ name, role, lifetimeMs, format }, io) => {
+export const controlTokenCreate = command(createLine, async ({ name, role, may, lifetimeMs, format }, io) => {
   const remote = await connect(io)
   const expiresAt = new Date(Date.now() + lifetimeMs).toISOString()
-  const answer = await remote.request("POST", "/v1/tokens", { name, role, expiresAt })
+  const answer = await remote.request("POST", "/v1/tokens", { name, role, may, expiresAt })
   const made = expectOk<CreatedToken>(answer)
   if (format === "json") io.out(`${JSON.stringify(made, null, 2)}\n`)
   else {
@@ -75,9 +90,16 @@ export const controlTokenList = command(listLine, async ({ format }, io) => {
   else
     io.out(
       table(
-        ["name", "role", "token", "made by", "expires", "last use"],
+        ["name", "role", "may", "token", "made by", "expires", "last use"],
         answer.tokens.map((each) => [
-          ...[each.name, each.role, `${each.prefix}…`, each.createdBy, each.expiresAt],
+          ...[
+            each.name,
+            each.role,
+            each.may?.join(",") ?? "all of its role",
+            `${each.prefix}…`,
+            each.createdBy,
+            each.expiresAt,
+          ],
           each.lastUsedAt ?? "never",
         ]),
       ),
@@ -112,7 +134,7 @@ export const whoami = command(whoamiLine, async ({ format }, io) => {
 })
 
 function whoamiText(
-  { kind, name, role, issuer, expiresAt }: WhoamiAnswer,
+  { kind, name, role, may, issuer, expiresAt }: WhoamiAnswer,
   { url, credential }: Remote,
 ): string {
   const who =
@@ -122,6 +144,7 @@ function whoamiText(
         ? `the control token \`${name}\``
         : `\`${name}\` of the issuer \`${issuer}\``
   const until = expiresAt === null ? "" : `, until ${expiresAt}`
+  const only = may === null || may === undefined ? "" : `, only for ${may.join(", ")}`
   const renewed = credential?.isRefreshed === true ? "; commands refresh it" : ""
-  return `${who} at ${url}: role \`${role}\`${until}${renewed}\nThe credential is ${credential?.what}.\n`
+  return `${who} at ${url}: role \`${role}\`${only}${until}${renewed}\nThe credential is ${credential?.what}.\n`
 }
