@@ -59,7 +59,10 @@ const rows: Row[] = [
   },
 ]
 
-test.each(rows)("$name → $status", async (row) => {
+/** A backend with `http2` negotiates the version of HTTP in the same handshake. */
+const both = [false, true].flatMap((http2) => rows.map((row) => ({ ...row, http2 })))
+
+test.each(both)("$name, http2 $http2 → $status", async (row) => {
   let requests = 0
   const server = createServer(
     {
@@ -88,6 +91,7 @@ test.each(rows)("$name → $status", async (row) => {
           targets: [{ url: `https://${row.host ?? "127.0.0.1"}:${port}`, weight: 1 }],
           connectMs: 2_000,
           totalMs: null,
+          http2: row.http2,
           tls: { insecure: row.insecure ?? false, ...(row.ca === true ? { ca: { file: "ca.pem" } } : {}) },
         },
       },

@@ -1,6 +1,7 @@
 import { createServer, type Server, type Socket } from "node:net"
 import type {
   AnswerReceiver,
+  Connections,
   Sending,
   SentRequest,
   UpstreamError,
@@ -8,9 +9,10 @@ import type {
 import { Http1Pool, type PoolSettings } from "../../runtime/http/client/http1/pool.ts"
 import { until } from "../support/until.ts"
 
-const closers: (() => Promise<unknown>)[] = []
+/** What a test has opened: pools come before backends. */
+export const closers: (() => Promise<unknown>)[] = []
 
-/** Closes what a test has opened: pools, then backends. */
+/** Closes what a test has opened. */
 export async function closeAll(): Promise<void> {
   for (const close of closers.splice(0)) await close()
 }
@@ -107,7 +109,7 @@ export const get: SentRequest = { method: "GET", path: "/", fields: [], body: nu
 export const answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
 
 /** Asks, and waits until it is over. */
-export async function ask(pool: Http1Pool, request: Partial<SentRequest> = {}): Promise<Outcome> {
+export async function ask(pool: Connections, request: Partial<SentRequest> = {}): Promise<Outcome> {
   const outcome = new Outcome()
   pool.dispatch({ ...get, ...request }, outcome)
   await until(() => outcome.endings > 0)

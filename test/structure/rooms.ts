@@ -353,7 +353,8 @@ export const rooms: readonly Room[] = [
       "client/connections",
       "client/http-client",
       "client/http1/pool",
-      "client/http2-connections",
+      "client/http2/pool",
+      "client/negotiated-connections",
       "client/web-socket",
       "content-coding",
       "grpc",
@@ -380,7 +381,7 @@ export const rooms: readonly Room[] = [
       "server/validations",
     ],
     may: ["runtime/plan"],
-    packages: ["fastify", "lru-cache", "undici"],
+    packages: ["fastify", "lru-cache"],
     builtins: [
       "node:crypto",
       "node:dns",

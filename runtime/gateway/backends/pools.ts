@@ -2,7 +2,8 @@ import { isIP } from "node:net"
 import type { Discoveries } from "../../discovery/discoveries.ts"
 import type { Connections, Endpoint } from "../../http/client/connections.ts"
 import { Http1Pool } from "../../http/client/http1/pool.ts"
-import { Http2Connections } from "../../http/client/http2-connections.ts"
+import { Http2Pool } from "../../http/client/http2/pool.ts"
+import { NegotiatedConnections } from "../../http/client/negotiated-connections.ts"
 import { type HostNames, hostNames } from "../../http/names/host-names.ts"
 import { canonicalJson } from "../../plan/canonical.ts"
 import { Uploads } from "../exchange/uploads.ts"
@@ -75,10 +76,12 @@ export class Pools {
   connections(place: TargetPlace, settings: BackendSettings, connectionsMax: number): Connections {
     const { http2 } = settings
     const endpoint = this.endpoint(place, settings)
-    const common = { endpoint, connectionsMax, idleMs: keepAliveMs, ageMs: connectionAgeMs }
-    if (http2 === false) return new Http1Pool({ ...common, authority: place.authority })
-    const origin = `${new URL(place.origin).protocol}//${place.authority}`
-    return new Http2Connections({ ...common, origin, streamsMax, priorKnowledge: http2 === "h2c" })
+    const { authority } = place
+    const common = { endpoint, authority, connectionsMax, idleMs: keepAliveMs, ageMs: connectionAgeMs }
+    // Without TLS HTTP/2 cannot be negotiated: it is used only where the server is known to have it (RFC 9113 §3.3).
+    if (http2 === false || (http2 === true && endpoint.tls === undefined)) return new Http1Pool(common)
+    const shared = { ...common, streamsMax }
+    return endpoint.tls === undefined ? new Http2Pool(shared) : new NegotiatedConnections(shared)
   }
 
   /** Where and how to connect to a target. SNI has no IP addresses (RFC 6066, section 3). */

@@ -29,7 +29,7 @@ export interface Sending {
 export interface AnswerReceiver {
   /** False: the response is no longer needed. A request without a connection is then dropped without a call. */
   readonly isWanted: boolean
-  /** A connection has taken the request. */
+  /** A connection has taken the request. Called again when another one takes it, because the server has certainly not processed it. */
   onConnect(sending: Sending): void
   /** The first byte of a response has arrived. */
   onBegun(): void
@@ -87,6 +87,8 @@ export interface SocketEvents {
   closed(error: Error | undefined): void
 }
 
+/** Protocols that are offered to the server (ALPN), the preferred one first. */
+const http1: readonly string[] = ["http/1.1"]
 const readBytes = 64 * 1024
 const probeMs = 60_000
 
@@ -112,13 +114,28 @@ export class UpstreamError extends Error {
   }
 }
 
+/** The error of a request whose connection ended. `error`: that of the system, if there is one. */
+export function closedFailure(error: NodeJS.ErrnoException | undefined, reused: boolean): UpstreamError {
+  return new UpstreamError("closed", saidOf(error), reused, error)
+}
+
+/** The error of a connection that did not open. */
+export function openingFailure(error: NodeJS.ErrnoException | undefined): UpstreamError {
+  return error instanceof UpstreamError ? error : new UpstreamError("connect", saidOf(error), false, error)
+}
+
+function saidOf(error: NodeJS.ErrnoException | undefined): string {
+  if (error === undefined) return "the backend closed the connection"
+  return error.code === undefined ? error.message : `${error.code}: ${error.message}`
+}
+
 /**
  * Opens a connection and reports its events. A certificate is verified against the name of the endpoint, never against one from a request. TLS
  * sessions are not resumed, because resumption skips this check.
  */
 export function open(endpoint: Endpoint, events: SocketEvents): Socket {
   const buffer = shared ?? Buffer.allocUnsafeSlow(readBytes)
-  const socket = connect(endpoint, { buffer, callback: taker(events) })
+  const socket = connect(endpoint, { onread: { buffer, callback: taker(events) } })
   let failure: Error | undefined
   socket.once(openedEvent(endpoint), () => events.opened())
   if (endpoint.tls !== undefined) socket.on("data", (bytes: Buffer) => events.received(bytes))
@@ -130,12 +147,17 @@ export function open(endpoint: Endpoint, events: SocketEvents): Socket {
   return socket
 }
 
-/**
- * Opens a connection that the caller reads as an ordinary socket. `openedEvent` is the event for an open connection; the socket fails with
- * UpstreamError when it does not open in time.
- */
-export function connect(endpoint: Endpoint, onread?: OnReadOpts): Socket {
-  const socket = socketTo(endpoint, onread)
+/** How a connection is opened and read. */
+interface ConnectOptions {
+  /** Reads into one buffer, which saves an allocation for each read; absent: the caller reads it as an ordinary socket. */
+  readonly onread?: OnReadOpts
+  /** Offered to the server (ALPN; default: HTTP/1.1). */
+  readonly protocols?: readonly string[]
+}
+
+/** Opens a connection. `openedEvent` is the event for an open one; the socket fails with UpstreamError when it does not open in time. */
+export function connect(endpoint: Endpoint, options: ConnectOptions = {}): Socket {
+  const socket = socketTo(endpoint, options)
   const state = watchLookup(socket, endpoint)
   const timer = setTimeout(
     () => socket.destroy(new UpstreamError("connect-timeout", lateText(endpoint, state))),
@@ -153,7 +175,7 @@ interface Opening {
 }
 
 /** Follows the name of a socket: when no address accepts a connection, the name is asked again sooner. */
-export function watchLookup(socket: Socket, { hostname, names = hostNames }: Endpoint): Opening {
+function watchLookup(socket: Socket, { hostname, names = hostNames }: Endpoint): Opening {
   const state = { isFound: isIP(hostname) !== 0 }
   if (state.isFound) return state
   let isConnected = false
@@ -170,16 +192,15 @@ export function watchLookup(socket: Socket, { hostname, names = hostNames }: End
 }
 
 /** Why a connection is late. A name that is still being looked up has another remedy than a host that does not answer. */
-export function lateText({ hostname, connectMs }: Endpoint, { isFound }: Opening): string {
+function lateText({ hostname, connectMs }: Endpoint, { isFound }: Opening): string {
   return isFound
     ? `no connection in ${connectMs} ms`
     : `no address of \`${hostname}\` in ${connectMs} ms: the name server has not replied`
 }
 
-/** Opens a socket. `onread` reads into one buffer, which saves an allocation for each read. */
 function socketTo(
   { hostname, port, tls, names = hostNames }: Endpoint,
-  onread: OnReadOpts | undefined,
+  { onread, protocols = http1 }: ConnectOptions,
 ): Socket {
   const { lookup } = names
   const common = {
@@ -194,7 +215,7 @@ function socketTo(
     ...tls.certificate,
     ...(tls.servername === undefined ? {} : { servername: tls.servername }),
     minVersion: "TLSv1.2",
-    ALPNProtocols: ["http/1.1"],
+    ALPNProtocols: [...protocols],
   })
 }
 

@@ -1,8 +1,10 @@
 import type { Socket } from "node:net"
 import {
   type AnswerReceiver,
+  closedFailure,
   type Endpoint,
   open,
+  openingFailure,
   type Sending,
   type SentRequest,
   type SocketEvents,
@@ -133,7 +135,7 @@ export class Connection implements Sending, SocketEvents, ResponseSink {
     const isOpen = this.#isOpen
     this.#isOpen = false
     const found = this.#failure ?? (error instanceof UpstreamError ? error : undefined)
-    this.#fail(found ?? new UpstreamError("closed", saidOf(error), this.#answered, error))
+    this.#fail(found ?? closedFailure(error, this.#answered))
     this.#owner.gone(this, isOpen ? undefined : openingFailure(error))
   }
 
@@ -193,13 +195,4 @@ export class Connection implements Sending, SocketEvents, ResponseSink {
     this.#body?.stop()
     this.#body = undefined
   }
-}
-
-function saidOf(error: (Error & { readonly code?: string }) | undefined): string {
-  if (error === undefined) return "the backend closed the connection"
-  return error.code === undefined ? error.message : `${error.code}: ${error.message}`
-}
-
-function openingFailure(error: Error | undefined): UpstreamError {
-  return error instanceof UpstreamError ? error : new UpstreamError("connect", saidOf(error), false, error)
 }
