@@ -1,11 +1,13 @@
 import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
-import type { DiscoveryNote } from "../../runtime/discovery/discovery.ts"
+import type { DiscoveryNote, FoundTarget } from "../../runtime/discovery/discovery.ts"
+import { serviceSource } from "../../runtime/discovery/dns-sources.ts"
 import { HostNames } from "../../runtime/http/names/host-names.ts"
 import { NameQuestions } from "../../runtime/http/names/name-questions.ts"
 import type { Backend } from "../../runtime/plan/resources.ts"
 import { type DnsServer, startDnsServer } from "../support/dns-server.ts"
+import { until } from "../support/until.ts"
 import { type Running, startGateway } from "./harness.ts"
 import { planOf } from "./plan-builder.ts"
 
@@ -224,6 +226,41 @@ describe("targets by SRV", () => {
       ...Array(3).fill("200 127.0.0.2 orders.test"),
       "200 127.0.0.3 orders.test",
     ])
+  })
+
+  test("a new service is found before the addresses of the others expire, and these are asked once", async () => {
+    const record = (port: number, name: string) => ({ priority: 1, weight: 1, port, name })
+    dns.set("_http._tcp.orders.test", { srv: [record(1, "one.test")] })
+    dns.set("one.test", { a: ["127.0.0.2"], ttl: 300 })
+    dns.set("two.test", { a: ["127.0.0.3"], ttl: 1 })
+    const questions = new NameQuestions(dns.paths, "linux")
+    const seen: string[] = []
+    const ending = new AbortController()
+    closers.push(async () => ending.abort())
+    const source = serviceSource(
+      { name: "_http._tcp.orders.test" },
+      {
+        addresses: (name) => questions.addresses(name),
+        // Ten seconds, but for a test.
+        services: async (name) => ({ ...(await questions.services(name)), ttlMs: 0 }),
+      },
+    )
+    const report = {
+      found: (targets: readonly FoundTarget[]) => seen.push(targets.map(({ host }) => host).join()),
+      failed: (why: string) => seen.push(why),
+    }
+    void source(report, ending.signal)
+    await until(() => seen.at(-1) === "127.0.0.2")
+    dns.set("_http._tcp.orders.test", { srv: [record(1, "one.test"), record(2, "two.test")] })
+    await until(() => seen.at(-1) === "127.0.0.2,127.0.0.3")
+    // A name server that fails takes no target away whose address was known.
+    dns.set("two.test", { code: "SERVFAIL" })
+    const asked = dns.asked.filter((question) => question === "A two.test").length
+    await until(() => dns.asked.filter((question) => question === "A two.test").length > asked + 1)
+    expect(seen.at(-1)).toBe("127.0.0.2,127.0.0.3")
+    dns.set("two.test", undefined)
+    await until(() => seen.at(-1) === "127.0.0.2")
+    expect(dns.asked.filter((question) => question === "A one.test")).toHaveLength(1)
   })
 
   test("a lower priority is used when no other target is available", async () => {

@@ -106,7 +106,7 @@ export class NameQuestions {
   }
 
   /**
-   * The services of a name. Node reports no time to live for them.
+   * The services of a name. Node reports no time to live for them, so they count for a short time that fits most of them.
    * @throws NameError
    */
   async services(name: string): Promise<Named<ServiceRecord>> {
