@@ -13,7 +13,7 @@ import {
 } from "./provider.ts"
 import { isReturnPath } from "./return-path.ts"
 import { SealingKeys } from "./sealed-text.ts"
-import { type ForwardedToken, type SessionFound, SessionKeeper } from "./session-keeper.ts"
+import { type SessionFound, SessionKeeper, type SessionWants } from "./session-keeper.ts"
 import { SessionEnded, SessionsUnavailable, SessionTooLarge } from "./session-place.ts"
 import type { SharedSessions } from "./shared-sessions.ts"
 
@@ -41,8 +41,10 @@ export interface OidcSettings extends ProviderSettings {
   readonly backChannelLogout: string | undefined
   /** The path that the provider leads to after a logout; undefined: it stays at its own page. */
   readonly afterLogout: string | undefined
-  /** A route forwards the access token. */
+  /** A route forwards the access token, or reads its claims. */
   readonly keepsAccessToken: boolean
+  /** A route reads the claims of the access token. */
+  readonly readsAccessToken: boolean
 }
 
 /** What a client uses. `shared`: makes the place of its sessions in Redis; undefined: they are in cookies. `now`: the wall clock in milliseconds. */
@@ -100,13 +102,14 @@ export class OidcClient {
     const inRedis = shared?.(keys)
     const place = inRedis ?? new CookieSessions(settings.name, keys)
     this.#backChannel = inRedis && new BackChannelLogouts(settings.client, verifier, inRedis, now)
-    const { lifetimeMs, keepsAccessToken } = settings
-    this.#sessions = new SessionKeeper(place, this.#provider, { lifetimeMs, keepsAccessToken, now })
+    const { lifetimeMs, keepsAccessToken, readsAccessToken } = settings
+    const rules = { lifetimeMs, keepsAccessToken, readsAccessToken, now }
+    this.#sessions = new SessionKeeper(place, this.#provider, rules)
   }
 
   /** The session of a request. */
-  session(cookies: OwnCookies, forwarded: ForwardedToken | undefined): SessionFound | Promise<SessionFound> {
-    return this.#sessions.find(cookies, forwarded)
+  session(cookies: OwnCookies, wants: SessionWants): SessionFound | Promise<SessionFound> {
+    return this.#sessions.find(cookies, wants)
   }
 
   /** Sends the browser to the provider. `target`: path and query of the page that it wanted; a target that is no safe path leads to `/` afterwards. */

@@ -1,7 +1,7 @@
 import type { OutgoingResponse, RequestSender } from "../http/client/http-client.ts"
 import { readDiscovery, requireSafeStep, stringMember } from "../identity/discovery.ts"
 import { clientAuthorization } from "../identity/token-client.ts"
-import type { Claims, TokenVerifier } from "../identity/verifier.ts"
+import type { Claims, TokenVerifier, Verification } from "../identity/verifier.ts"
 
 /** Why the provider has given no tokens. `unavailable`: no response; `refused`: it refuses the grant; `invalid`: its response cannot be used. */
 export class ProviderError extends Error {
@@ -109,6 +109,11 @@ export class Provider {
     if (tokens.idToken !== undefined && tokens.idToken.claims["sub"] !== subject)
       throw new ProviderError("invalid", "the refreshed ID token is of another user")
     return tokens
+  }
+
+  /** Verifies an access token that is a JWT of the issuer, as `auth jwt` does: for the audiences of the issuer. */
+  accessToken(token: string): Verification | Promise<Verification> {
+    return this.#verifier.verify(token)
   }
 
   #ask(): Promise<ProviderMetadata> {

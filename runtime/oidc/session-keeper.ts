@@ -1,13 +1,16 @@
 import { hash } from "node:crypto"
 import { LRUCache } from "lru-cache"
-import type { Claims } from "../identity/verifier.ts"
+import type { Claims, Verification } from "../identity/verifier.ts"
 import type { OwnCookies } from "./own-cookies.ts"
 import { type Provider, ProviderError, type TokenSet } from "./provider.ts"
 import { claimsIn, type OidcSession } from "./session.ts"
 import { type SessionPlace, type SessionRead, SessionsUnavailable, SessionTooLarge } from "./session-place.ts"
 
-/** The token of a session that the backend gets. */
-export type ForwardedToken = "access-token" | "id-token"
+/** What a route needs of a session: the token that the backend gets, and the token whose claims count (absent: the ID token). */
+export interface SessionWants {
+  readonly forward?: "access-token" | "id-token" | undefined
+  readonly claimsFrom?: "access-token" | undefined
+}
 
 /**
  * The session of a request. `cookies`: Set-Cookie lines for the response. `ended`: it was there, and is not valid any more. `unavailable`: nobody can say
@@ -24,10 +27,11 @@ export type SessionFound =
   | { readonly kind: "ended"; readonly cause: string }
   | { readonly kind: "unavailable"; readonly what: "provider" | "sessions"; readonly cause: string }
 
-/** How long sessions last. `keepsAccessToken`: a route forwards it. `now`: the wall clock in milliseconds. */
+/** How long sessions last. `keepsAccessToken`: a route forwards it or reads its claims; `readsAccessToken`: it reads its claims. `now`: the wall clock in milliseconds. */
 export interface SessionRules {
   readonly lifetimeMs: number
   readonly keepsAccessToken: boolean
+  readonly readsAccessToken: boolean
   readonly now: () => number
 }
 
@@ -47,6 +51,8 @@ const failureMs = 1_000
 const rememberedMax = 5_000
 /** Clocks of two processes may differ. */
 const skewMs = 60_000
+const notRefreshed = "its token has expired and was not refreshed"
+const noKeys = "the keys of the issuer are unavailable"
 
 /** Reads sessions, and refreshes their tokens: one refresh at a time for each session. */
 export class SessionKeeper {
@@ -64,15 +70,16 @@ export class SessionKeeper {
     this.#rules = rules
   }
 
-  /** The session of a request, synchronously if nothing outside must be asked. `forwarded`: it must have this token, and the token must be valid. */
-  find(cookies: OwnCookies, forwarded: ForwardedToken | undefined): SessionFound | Promise<SessionFound> {
+  /** The session of a request, synchronously if nothing outside must be asked. `wants`: it must have these tokens, and they must be valid. */
+  find(cookies: OwnCookies, wants: SessionWants): SessionFound | Promise<SessionFound> {
     const read = this.#place.read(cookies)
-    if (!(read instanceof Promise)) return this.#judge(read, cookies, forwarded)
-    return read.then((late) => this.#judge(late, cookies, forwarded), unavailableSessions)
+    if (!(read instanceof Promise)) return this.#judge(read, cookies, wants)
+    return read.then((late) => this.#judge(late, cookies, wants), unavailableSessions)
   }
 
-  /** A new session from the tokens of a login, and the lines that give it to the browser. Rejects with SessionTooLarge, SessionsUnavailable or SessionEnded. */
+  /** A new session from the tokens of a login, and the lines that give it to the browser. Rejects with ProviderError, SessionTooLarge, SessionsUnavailable or SessionEnded. */
   async begin(tokens: TokenSet, cookies: OwnCookies): Promise<string[]> {
+    if (this.#rules.readsAccessToken) await this.#requireAccessToken(tokens)
     const startedMs = this.#rules.now()
     const session = this.#sessionOf(tokens, {
       startedMs,
@@ -89,6 +96,17 @@ export class SessionKeeper {
     return [...removed.filter((line) => !names.has(nameIn(line))), ...lines]
   }
 
+  /** A session whose access token has no usable claims would end at once, and the next login too: the login fails instead, with the cause. */
+  async #requireAccessToken({ accessToken }: TokenSet): Promise<void> {
+    const found = await this.#provider.accessToken(accessToken)
+    if (found.kind === "unavailable") throw new ProviderError("unavailable", noKeys)
+    if (found.kind === "invalid")
+      throw new ProviderError(
+        "invalid",
+        `the access token, whose claims \`claims-from\` needs, is not valid: ${invalidWords(found)}`,
+      )
+  }
+
   /** Ends the session of a request. The result has its ID token, for the logout at the provider. Rejects with SessionsUnavailable. */
   async end(
     cookies: OwnCookies,
@@ -98,18 +116,14 @@ export class SessionKeeper {
     return { idToken: read.kind === "found" ? read.session.idToken : undefined, lines }
   }
 
-  #judge(
-    read: SessionRead,
-    cookies: OwnCookies,
-    forwarded: ForwardedToken | undefined,
-  ): SessionFound | Promise<SessionFound> {
+  #judge(read: SessionRead, cookies: OwnCookies, wants: SessionWants): SessionFound | Promise<SessionFound> {
     if (read.kind === "none") return read
     if (read.kind === "damaged") return ended(read.cause)
     const { session } = read
     if (this.#leftMs(session) <= 0) return ended("its lifetime is over")
     if (session.startedMs > this.#rules.now() + skewMs) return ended("it begins in the future")
-    if (this.#isDue(session)) return this.#renewed(session, cookies, forwarded)
-    return read.isOld ? this.#sealedAgain(session, cookies, forwarded) : this.#found(session, forwarded, [])
+    if (this.#isDue(session)) return this.#renewed(session, cookies, wants)
+    return read.isOld ? this.#sealedAgain(session, cookies, wants) : this.#found(session, wants, [])
   }
 
   /** Until the session ends, whatever its tokens are. */
@@ -124,59 +138,64 @@ export class SessionKeeper {
 
   #found(
     session: OidcSession,
-    forwarded: ForwardedToken | undefined,
+    { forward, claimsFrom }: SessionWants,
     cookies: readonly string[],
-  ): SessionFound {
+  ): SessionFound | Promise<SessionFound> {
     const claims = claimsIn(session.idToken)
     if (claims === undefined) return ended("it has no ID token")
     const now = this.#rules.now()
-    const endsMs = now + this.#leftMs(session)
-    const exp = Math.floor(endsMs / 1000)
-    const found = { kind: "session", claims: { ...claims, exp }, token: undefined, cookies } as const
-    if (forwarded === undefined) return found
-    const token = forwarded === "id-token" ? session.idToken : session.accessToken
-    if (token === undefined) return ended("it was begun when no access token was forwarded")
-    const untilMs = forwarded === "id-token" ? Number(claims["exp"]) * 1000 : session.expires?.atMs
-    if (untilMs !== undefined && !(now < untilMs)) return ended("its token has expired and was not refreshed")
-    return { ...found, token }
+    const isExpired = (untilMs: number | undefined) => untilMs !== undefined && !(now < untilMs)
+    if (forward === "access-token" || claimsFrom === "access-token") {
+      if (session.accessToken === undefined)
+        return ended("it was begun when no route needed its access token")
+      if (isExpired(session.expires?.atMs)) return ended(notRefreshed)
+    }
+    if (forward === "id-token" && isExpired(Number(claims["exp"]) * 1000)) return ended(notRefreshed)
+    const exp = Math.floor((now + this.#leftMs(session)) / 1000)
+    const token =
+      forward === undefined ? undefined : forward === "id-token" ? session.idToken : session.accessToken
+    const found = (known: Claims): SessionFound => ({
+      ...{ kind: "session", claims: { ...known, exp }, token, cookies },
+    })
+    if (claimsFrom === undefined) return found(claims)
+    const judge = (verified: Verification): SessionFound => {
+      if (verified.kind === "verified") return found(verified.claims)
+      return verified.kind === "invalid"
+        ? ended(`its access token is not valid: ${invalidWords(verified)}`)
+        : { kind: "unavailable", what: "provider", cause: noKeys }
+    }
+    const verified = this.#provider.accessToken(session.accessToken ?? "")
+    return verified instanceof Promise ? verified.then(judge) : judge(verified)
   }
 
   /** The session with the first key. */
-  async #sealedAgain(
-    session: OidcSession,
-    cookies: OwnCookies,
-    forwarded: ForwardedToken | undefined,
-  ): Promise<SessionFound> {
+  async #sealedAgain(session: OidcSession, cookies: OwnCookies, wants: SessionWants): Promise<SessionFound> {
     try {
       const leftMs = this.#leftMs(session)
       const kept = await this.#place.keep(session, leftMs, session)
       if (kept === undefined) return ended("it was ended by a logout")
-      return this.#found(kept, forwarded, this.#place.lines(kept, leftMs, cookies))
+      return this.#found(kept, wants, this.#place.lines(kept, leftMs, cookies))
     } catch (error) {
       return unavailableSessions(error)
     }
   }
 
   /** The session after a refresh. While its token is valid, the session continues without. */
-  async #renewed(
-    session: OidcSession,
-    cookies: OwnCookies,
-    forwarded: ForwardedToken | undefined,
-  ): Promise<SessionFound> {
+  async #renewed(session: OidcSession, cookies: OwnCookies, wants: SessionWants): Promise<SessionFound> {
     const renewal = await this.#renewal(session)
     if (renewal.kind === "renewed") {
       // The remembered result of an earlier refresh may be due as well.
       if (this.#isDue(renewal.session) && renewal.session.expires?.atMs !== session.expires?.atMs)
-        return this.#renewed(renewal.session, cookies, forwarded)
+        return this.#renewed(renewal.session, cookies, wants)
       try {
         const lines = this.#place.lines(renewal.session, this.#leftMs(renewal.session), cookies)
-        return this.#found(renewal.session, forwarded, lines)
+        return this.#found(renewal.session, wants, lines)
       } catch (error) {
         if (error instanceof SessionTooLarge) return ended(error.message)
         throw error
       }
     }
-    if (this.#rules.now() < (session.expires?.atMs ?? 0)) return this.#found(session, forwarded, [])
+    if (this.#rules.now() < (session.expires?.atMs ?? 0)) return this.#found(session, wants, [])
     return renewal.kind === "unavailable" ? renewal : ended(renewal.cause)
   }
 
@@ -237,6 +256,10 @@ export class SessionKeeper {
       handle: before.handle,
     }
   }
+}
+
+function invalidWords({ reason, detail }: Verification & { readonly kind: "invalid" }): string {
+  return `${reason}${detail === undefined ? "" : ` (${detail})`}`
 }
 
 function ended(cause: string): SessionFound {

@@ -33,6 +33,8 @@ export class TestProvider {
   lifetimeSeconds = 300
   /** Appended to access tokens. */
   accessTokenEnd = ""
+  /** Claims that make access tokens JWTs of this provider; undefined: they are opaque. */
+  accessClaims: Record<string, unknown> | undefined
   offersRefresh = true
   /** Members of the discovery document; undefined removes one. */
   metadata: Record<string, unknown> = {}
@@ -164,11 +166,21 @@ export class TestProvider {
     this.#refreshTokens.push(refreshToken)
     return {
       token_type: "Bearer",
-      access_token: `access-${this.#refreshTokens.length}${this.accessTokenEnd}`,
+      access_token: await this.#accessToken(),
       expires_in: this.lifetimeSeconds,
       ...(this.offersRefresh ? { refresh_token: refreshToken } : {}),
       id_token: await this.#idToken(nonce),
     }
+  }
+
+  async #accessToken(): Promise<string> {
+    if (this.accessClaims === undefined) return `access-${this.#refreshTokens.length}${this.accessTokenEnd}`
+    const seconds = Math.floor(Date.now() / 1000)
+    const known = { iss: this.url, aud: "api", sub: "ann", iat: seconds, exp: seconds + this.lifetimeSeconds }
+    const { alg, kid, privateKey } = this.#key
+    return new SignJWT({ ...known, number: this.#refreshTokens.length, ...this.accessClaims })
+      .setProtectedHeader({ alg, kid, typ: "at+jwt" })
+      .sign(privateKey)
   }
 
   #idToken(nonce: string | undefined): Promise<string> {

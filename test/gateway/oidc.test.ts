@@ -453,6 +453,52 @@ describe("a session", () => {
   })
 })
 
+describe("claims of the access token", () => {
+  const wanted: Wanted = {
+    auth: 'claims-from access-token; claim roles has "clerk"',
+    more: 'api named { path "/named"; backend pages; auth oidc web { claims-from access-token }; inbound { header set "X-Number" "${jwt.number}" }; GET "/" }',
+  }
+
+  test("decide, the backend gets no token, and a refresh brings new ones", async () => {
+    provider.accessClaims = { roles: ["clerk"] }
+    const { app, url, skip } = await start(wanted)
+    const browser = new Browser()
+    expect((await browser.open(app)).status).toBe(200)
+    expect(lastHeaders()).toMatchObject({ "x-user": "ann" })
+    expect(lastHeaders().authorization).toBeUndefined()
+    provider.accessClaims = { roles: [] }
+    skip(250)
+    expect(await browser.fetch(app)).toMatchObject({ status: 403, problem: "insufficient-scope" })
+    expect((await browser.fetch(`${url}/named`)).status).toBe(200)
+    expect(lastHeaders()["x-number"]).toBe("2")
+  })
+
+  test("are no claims if the token is not for the API, or is no JWT: the login fails, and says why", async () => {
+    for (const [claims, why] of [
+      [{ aud: "other" }, /another audience/],
+      [{ iss: "https://other.example" }, /another issuer/],
+      [undefined, /malformed/],
+    ] as const) {
+      provider.accessClaims = claims
+      const { app, log } = await start(wanted)
+      expect(await new Browser().open(app)).toMatchObject({ status: 502, problem: "login-failed" })
+      await until(() => log.some(({ cause }) => why.test(cause ?? "")))
+    }
+  })
+
+  test("end with the token if it was not refreshed", async () => {
+    provider.accessClaims = { roles: ["clerk"] }
+    provider.offersRefresh = false
+    const { app, skip } = await start(wanted)
+    const browser = new Browser()
+    expect((await browser.open(app)).status).toBe(200)
+    skip(290)
+    expect((await browser.fetch(app)).status).toBe(200)
+    skip(11)
+    expect(await browser.fetch(app)).toMatchObject({ status: 401, problem: "login-required" })
+  })
+})
+
 describe("beside other credentials", () => {
   const ways = "auth jwt corp"
 

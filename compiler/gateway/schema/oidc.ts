@@ -115,6 +115,13 @@ export const oidcRows: readonly StatementRow[] = [
 export const authOidcRows: readonly StatementRow[] = [
   claimRule,
   {
+    keyword: "claims-from",
+    forms: [{ args: [slot("token", "choice", { choices: ["id-token", "access-token"] })] }],
+    byDefault: "id-token",
+    docs: "The token of the session whose claims `jwt` and `claim` have. The access token must be a JWT that the issuer accepts, as in `auth jwt`.",
+    example: "claims-from access-token",
+  },
+  {
     keyword: "forward",
     forms: [{ args: [slot("token", "choice", { choices: ["access-token", "id-token"] })] }],
     byDefault: "none",

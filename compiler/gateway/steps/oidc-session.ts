@@ -18,7 +18,7 @@ import type { Program } from "../program.ts"
 import { slot, word } from "../schema/row.ts"
 import type { Fields, StepText } from "../step-text.ts"
 
-/** `auth oidc NAME { … }`. `jwt` has the claims of the ID token. */
+/** `auth oidc NAME { … }`. `jwt` has the claims of the ID token, or those of the access token. */
 export const authOidc: AuthForm = {
   form: { args: [word("oidc"), slot("client", "reference", { to: ["oidc"] })], block: "auth oidc" },
   ways: ({ args }, program) => {
@@ -45,11 +45,13 @@ function lowerSession(bound: BoundStatement, context: StepContext): StepOf<"oidc
   const claims = lowerClaimRules(block, [known], context)
   const said = lowerSaid(block, context)
   const forward = statementOf(block, "forward")?.args.value<"access-token" | "id-token">("token")
+  const from = statementOf(block, "claims-from")?.args.value<"access-token" | "id-token">("token")
   if (claims === undefined || said === undefined) return undefined
   const { status, claimStatus, message } = said
   return {
     kind: "oidc-session",
     ...{ client, claims },
+    ...(from === "access-token" ? { claimsFrom: from } : {}),
     ...(forward === undefined ? {} : { forward }),
     ...{ status, claimStatus },
     ...(message === undefined ? {} : { message }),
@@ -64,6 +66,7 @@ export const oidcSession: StepText<"oidc-session"> = {
       `oidc ${step.client}`,
       // Only the claims: a session has neither a place nor an audience.
       tokenTexts({ claims: step.claims, from: bearer, audiences: undefined }, printing),
+      step.claimsFrom !== undefined && `claims-from ${step.claimsFrom}`,
       step.forward !== undefined && `forward ${step.forward}`,
       refusalTexts({ ...step, output: undefined }, printing),
     ),
@@ -78,6 +81,13 @@ export const oidcSession: StepText<"oidc-session"> = {
       breaking(
         `users without the required claims now get ${countText(after)} instead of ${countText(before)}`,
       ),
+    claimsFrom: (_, after) => {
+      const token = tokenWords(after ?? "id-token")
+      return [
+        opens(`the claims of the ${token} decide now: users may be let in who were not`),
+        breaking(`users whose ${token} lacks the required claims are no longer let in`),
+      ]
+    },
     client: (before, after) => [
       opens(`sessions of \`${after}\` are now accepted`),
       breaking(`sessions of \`${before}\` are no longer accepted`),

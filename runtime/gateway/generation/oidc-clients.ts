@@ -31,14 +31,14 @@ export function provisionOidcClients(
   previous: OidcClients | undefined,
 ): OidcClients {
   const clients = new Map<string, Held<OidcClient>>()
-  const forwarding = accessTokenClients(plan)
+  const uses = accessTokenUses(plan)
   const now = maker.dependencies.now ?? Date.now
   for (const [name, client] of Object.entries(plan.oidcClients ?? {})) {
     const verifier = verifiers.get(client.issuer)
     // A problem of the issuer is reported there.
     if (verifier === undefined) continue
     maker.attempt(`oidcClients.${name}`, () => {
-      const settings = settingsOf(maker, plan, name, client, forwarding.has(name))
+      const settings = settingsOf(maker, plan, name, client, uses)
       const redis = client.store === "redis" ? shared.sessions : undefined
       const key = digestOf({ ...settings, verifier: verifier.key, redis: redis?.key ?? null })
       const make = () => ({
@@ -64,7 +64,7 @@ function settingsOf(
   plan: PlanBody,
   name: string,
   client: OidcClientPlan,
-  keepsAccessToken: boolean,
+  uses: AccessTokenUses,
 ): OidcSettings {
   const issuer = plan.issuers[client.issuer]
   const source = issuer && issuerSettingsOf(client.issuer, issuer, references, dependencies.folder).source
@@ -94,7 +94,8 @@ function settingsOf(
     paths: client.paths,
     backChannelLogout: client.backChannelLogout,
     afterLogout: client.afterLogout,
-    keepsAccessToken,
+    keepsAccessToken: uses.forwarded.has(name) || uses.read.has(name),
+    readsAccessToken: uses.read.has(name),
   }
 }
 
@@ -102,13 +103,19 @@ function isOrigin(text: string): boolean {
   return URL.canParse(text) && new URL(text).origin === text && /^https?:/.test(text)
 }
 
-/** The clients whose access token a step forwards. */
-function accessTokenClients({ steps }: PlanBody): ReadonlySet<string> {
-  return new Set(
-    Object.values(steps).flatMap((step) =>
-      step.kind === "oidc-session" && step.forward === "access-token" ? [step.client] : [],
-    ),
-  )
+/** The clients whose access token a step forwards, and those whose access token it takes claims from. */
+interface AccessTokenUses {
+  readonly forwarded: ReadonlySet<string>
+  readonly read: ReadonlySet<string>
+}
+
+function accessTokenUses({ steps }: PlanBody): AccessTokenUses {
+  const sessions = Object.values(steps).filter((step) => step.kind === "oidc-session")
+  const clients = (found: typeof sessions) => new Set(found.map(({ client }) => client))
+  return {
+    forwarded: clients(sessions.filter(({ forward }) => forward === "access-token")),
+    read: clients(sessions.filter(({ claimsFrom }) => claimsFrom !== undefined)),
+  }
 }
 
 /** A path that the gateway serves for a client. */

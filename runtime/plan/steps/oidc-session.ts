@@ -7,7 +7,7 @@ import { name, text } from "../text.ts"
 
 /**
  * Requires a session of an OIDC client. A navigation without one is redirected to the provider; any other request gets `status`. Sets the caller's claims to
- * those of the ID token; `exp` is the end of the session. Claims not met: `claimStatus`. `forward`: the token that goes to the backend as `Authorization:
+ * those of the ID token, or with `claimsFrom` to those of the access token, a JWT that the issuer must accept; `exp` is the end of the session. Claims not met: `claimStatus`. `forward`: the token that goes to the backend as `Authorization:
  * Bearer`; absent: none. Cookies of sessions never reach a step or a backend.
  */
 export const oidcSession = defineCredential(
@@ -15,6 +15,7 @@ export const oidcSession = defineCredential(
   {
     client: name,
     claims: z.array(claimRule).max(50),
+    claimsFrom: z.literal("access-token").optional(),
     forward: z.enum(["access-token", "id-token"]).optional(),
     status: count,
     claimStatus: count,

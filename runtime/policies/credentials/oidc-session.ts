@@ -40,7 +40,7 @@ export const oidcSession: Policy<"oidc-session"> = (plan, provision) => {
     return undefined
   }
   return (exchange) => {
-    const found = client.session(exchange.ownCookies, plan.forward)
+    const found = client.session(exchange.ownCookies, plan)
     return found instanceof Promise ? found.then((late) => judge(exchange, late)) : judge(exchange, found)
   }
 }

@@ -31,6 +31,7 @@ export const accessDrafts = {
     client: "web",
     claims: [],
     ...draw.one<{ forward?: "access-token" }>({}, { forward: "access-token" }),
+    ...draw.one<{ claimsFrom?: "access-token" }>({}, { claimsFrom: "access-token" }),
     status: 401,
     claimStatus: draw.one(403, 401),
   }),
