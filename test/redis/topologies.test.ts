@@ -28,7 +28,7 @@ function started<T extends { stop(): Promise<void> }>(server: T): T {
 function limiterOf(url: string, settings: Partial<RedisSettings> = {}): SharedLimiter {
   const address = readRedisUrl(url)
   const connection = new RedisConnection(
-    { address, ca: undefined, insecure: false, waitMs: 2000, ...settings },
+    { address, ca: undefined, insecure: false, waitMs: 10_000, ...settings },
     "sallyport/test/",
   )
   const limiter = new SharedLimiter(connection, createMemoryLimiter(), "sallyport/test/")
