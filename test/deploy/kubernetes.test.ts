@@ -1,4 +1,6 @@
-import { readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join, relative } from "node:path"
 import { describe, expect, test } from "vitest"
 import { parse } from "yaml"
 import manifest from "../../package.json" with { type: "json" }
@@ -137,12 +139,17 @@ test("Kustomize builds the overlays, and each object matches its schema", (conte
   if (kustomize === undefined)
     return context.skip("needs kustomize: go install sigs.k8s.io/kustomize/kustomize/v5@v5.7.1")
   const production = build("overlays/production")
-  const built = [...production, ...build("overlays/production/migrate"), ...build("overlays/dev")]
+  const built = [
+    ...production,
+    ...build("overlays/production/migrate"),
+    ...build("overlays/dev"),
+    ...build("overlays/production/other-namespace"),
+  ]
   expect(built.flatMap(schemaBreaches)).toEqual([])
   for (const object of built) {
     const pod = podOf(object)
     if (pod !== undefined) expect(securityBreaches(pod), object.metadata.name).toEqual([])
-    if (object.kind !== "Namespace") expect(object.metadata.namespace).toMatch(/^sallyport(-dev)?$/)
+    if (object.kind !== "Namespace") expect(object.metadata.namespace).toMatch(/^(sallyport(-dev)?|shop)$/)
   }
   const kinds = (all: readonly KubeObject[]) => all.map(({ kind }) => kind)
   expect(kinds(production)).toContain("HorizontalPodAutoscaler")
@@ -166,6 +173,28 @@ describe("the chart of Helm", () => {
           .sort(([one], [other]) => (one < other ? -1 : 1)),
       )
     expect(comparable(rendered)).toEqual(comparable(kustomized))
+  })
+
+  test("gives the same rights in the namespaces of other Services", (context) => {
+    if (helm === undefined || kustomize === undefined) return context.skip(missing)
+    const rights = (all: readonly KubeObject[]) =>
+      all
+        .filter(({ kind }) => /^Role/.test(kind))
+        .map((each) => ({ ...withoutTool(each), namespace: each.metadata.namespace }))
+    const at = (found: ReturnType<typeof rights>, wanted: string) =>
+      found.filter(({ namespace }) => namespace === wanted)
+    const enabled = ["--set", "endpointSlices.enabled=true"]
+    const rendered = rights(render(...enabled, "--set", "endpointSlices.namespaces={shop,sallyport,stock}"))
+    expect(rendered).toHaveLength(6)
+    const shop = rights(build("overlays/production/other-namespace"))
+    expect(at(rendered, "shop")).toEqual(shop)
+    expect(at(rendered, "stock")).toEqual(shop.map((each) => ({ ...each, namespace: "stock" })))
+    const own = rights(kustomizedTogether("overlays/production", "components/endpoint-slices"))
+    expect(at(rendered, "sallyport")).toEqual(own)
+    expect(own.map(({ kind }) => kind)).toEqual(["Role", "RoleBinding"])
+    expect(shop).toMatchObject([{}, { subjects: [{ name: "sallyport", namespace: "sallyport" }] }])
+    expect(() => render("--set", "endpointSlices.namespaces={shop}")).toThrow("endpointSlices.enabled")
+    expect(() => render(...enabled, "--set", "endpointSlices.namespaces={Shop}")).toThrow("namespaces")
   })
 
   test("makes valid objects of every value, and refuses unknown ones", (context) => {
@@ -195,6 +224,19 @@ describe("the chart of Helm", () => {
     expect(() => render("--set", "config.SALLYPORT_CONTROL_TOKEN=abc")).toThrow("SALLYPORT_CONTROL_TOKEN")
   })
 })
+
+/** What an overlay of somebody else makes of a folder and a component. */
+function kustomizedTogether(resource: string, component: string): KubeObject[] {
+  const own = mkdtempSync(join(tmpdir(), "sallyport-overlay-"))
+  const at = (part: string) => relative(realpathSync(own), `${folder}/${part}`)
+  const text = `namespace: sallyport\nresources: [${at(resource)}]\ncomponents: [${at(component)}]\n`
+  writeFileSync(join(own, "kustomization.yaml"), text)
+  try {
+    return objectsIn(outputOf(kustomize ?? "", ["build", own]))
+  } finally {
+    rmSync(own, { recursive: true })
+  }
+}
 
 /** The object without what says which tool made it. */
 function withoutTool({ metadata, ...object }: KubeObject): KubeObject {
