@@ -6,7 +6,7 @@ import { type AddressInfo, connect, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { connect as connectTls, type TLSSocket } from "node:tls"
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest"
 import { MemoryFiles } from "../../compiler/core/files.ts"
 import type { Gateway } from "../../runtime/gateway/gateway.ts"
 import { LoadError } from "../../runtime/gateway/generation/load-error.ts"
@@ -228,6 +228,32 @@ describe("versions of TLS", () => {
 })
 
 describe("on a TLS listener", () => {
+  /** Whether a connection continues the session, and the session of the new one. */
+  const resume = (session?: Buffer) =>
+    new Promise<{ isReused: boolean; session: Buffer }>((resolve, reject) => {
+      const options = { port: ports.https, servername: "shop.example", ca: authority.pem }
+      const socket = connectTls({ ...options, maxVersion: "TLSv1.2", session }, () => {
+        resolve({ isReused: socket.isSessionReused(), session: socket.getSession() as Buffer })
+        socket.destroy()
+      })
+      socket.on("error", reject)
+    })
+
+  test("clients resume their sessions until the keys of the tickets change, after 12 hours", async () => {
+    await start(planOf("certificate shop"))
+    const first = await resume()
+    expect(first.isReused).toBe(false)
+    expect((await resume(first.session)).isReused).toBe(true)
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 12.1 * 3_600_000 })
+    try {
+      const second = await resume(first.session)
+      expect(second.isReused).toBe(false)
+      expect((await resume(second.session)).isReused).toBe(true)
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
   test("a request by plain HTTP gets 400 with a sentence", async () => {
     await start(planOf("certificate shop"))
     const answer = await sendPlain("GET /a HTTP/1.1\r\nHost: shop.example\r\n\r\n")
