@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises"
 import { resolve } from "node:path"
+import { pairProblem } from "../../runtime/plan/certificate-pair.ts"
 import { CliError } from "./command.ts"
 import type { Io } from "./io.ts"
 
@@ -36,7 +37,7 @@ export function withConnection(io: Io, options: Readonly<Record<string, unknown>
 
 /**
  * Reads the files for a TLS connection.
- * @throws CliError for a file that cannot be read, and for half of a client certificate
+ * @throws CliError for a file that cannot be read, for half of a client certificate, and for a key that does not belong to it
  */
 export async function controlTlsOf(io: Io): Promise<ControlTls> {
   const [ca, cert, key] = await Promise.all([
@@ -49,6 +50,14 @@ export async function controlTlsOf(io: Io): Promise<ControlTls> {
       "a client certificate needs its private key, and one of them is missing",
       "Give both: `--cert FILE --cert-key FILE`, or SALLYPORT_CONTROL_CERT and SALLYPORT_CONTROL_CERT_KEY.",
     )
+  if (cert !== undefined && key !== undefined) {
+    const [certFile = "", keyFile = ""] = [
+      io.env["SALLYPORT_CONTROL_CERT"],
+      io.env["SALLYPORT_CONTROL_CERT_KEY"],
+    ]
+    const problem = pairProblem({ cert, key }, { cert: certFile, key: keyFile })
+    if (problem !== undefined) throw new CliError(problem, "Give a pair with --cert and --cert-key.")
+  }
   return {
     trust: ca === undefined ? undefined : { ca, insecure: false },
     certificate: cert === undefined || key === undefined ? undefined : { cert, key },
@@ -84,10 +93,6 @@ const handshakeWords: Readonly<Record<string, readonly [message: string, help: s
   ],
   ERR_SSL_WRONG_VERSION_NUMBER: ["it does not use TLS", "Write `http:` in the URL."],
   EPROTO: ["it does not use TLS, or no version that both sides have", "Write `http:` in the URL."],
-  ERR_OSSL_X509_KEY_VALUES_MISMATCH: [
-    "the private key does not belong to the client certificate",
-    "Give a pair with --cert and --cert-key.",
-  ],
   ...Object.fromEntries(
     [
       "DEPTH_ZERO_SELF_SIGNED_CERT",

@@ -43,14 +43,26 @@ export function keepPlanOf(io: Io): boolean {
 /** `SALLYPORT_AUDIT_SINKS`: where rows of the audit log are copied, separated by commas or spaces. */
 export function auditSinksOf(io: Io): readonly string[] {
   const sinks = (io.env["SALLYPORT_AUDIT_SINKS"] ?? "").split(/[\s,]+/).filter((sink) => sink !== "")
-  const wrong = sinks.find((sink) => !/^(?:stdout|file:.+|https?:\/\/.+)$/.test(sink))
-  if (wrong === undefined)
+  const [name, shown] = ["SALLYPORT_AUDIT_SINKS", withoutUser]
+  const wrong = sinks.find((sink) => !/^(?:stdout|file:.+|https?:\/\/.+)$/.test(sink) || isBrokenUrl(sink))
+  if (wrong !== undefined)
+    throw new CliError(
+      `${name} contains an unknown place: ${shown(wrong)}`,
+      "Write `stdout`, `file:PATH` or an http(s) URL, with commas between them.",
+    )
+  const named = sinks.find((sink) => /^https?:/.test(sink) && shown(sink) !== sink)
+  if (named === undefined)
     return sinks.map((sink) => sink.replace(/^file:(.+)$/s, (_, path) => `file:${resolve(io.cwd, path)}`))
   throw new CliError(
-    `SALLYPORT_AUDIT_SINKS contains an unknown place: ${wrong}`,
-    "Write `stdout`, `file:PATH` or an http(s) URL, with commas between them.",
+    `${name}: the URL ${shown(named)} contains a user or a password, which would not be sent`,
+    "Put a bearer token into SALLYPORT_AUDIT_TOKEN.",
   )
 }
+
+const isBrokenUrl = (text: string) => /^https?:/.test(text) && !URL.canParse(text)
+
+/** A URL for a message: without user and password, also if it is not a valid one. */
+const withoutUser = (url: string) => url.replace(/\/\/.*@/s, "//")
 
 const levels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const
 /** The log levels. */

@@ -117,7 +117,7 @@ export const variables: Readonly<Record<string, EnvironmentVariable>> = {
   },
   SALLYPORT_AUDIT_SINKS: {
     commands: ["serve"],
-    docs: "Where the rows of the audit log are copied as JSON lines, separated by commas: `stdout`, `file:PATH` (a new file every 100 MB, five older ones are kept), or an http(s) URL, which gets them by POST. When a place fails, up to 10,000 rows wait for it.",
+    docs: "Where the rows of the audit log are copied as JSON lines, separated by commas: `stdout`, `file:PATH` (a new file every 100 MB, five older ones are kept), or an http(s) URL without user and password, which gets them by POST. When a place fails, up to 10,000 rows wait for it.",
     byDefault: "only the table in the database",
     example: "stdout,file:/var/log/sallyport/audit.jsonl",
   },

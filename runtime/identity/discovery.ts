@@ -1,5 +1,6 @@
 import { isIP } from "node:net"
 import { OutgoingError, type RequestSender } from "../http/client/http-client.ts"
+import { shownUrl } from "../http/client/shown-url.ts"
 
 /** Where the discovery document of an issuer is. */
 export interface DiscoveryPlace {
@@ -97,7 +98,7 @@ export async function fetchJson(url: string, what: string, http: RequestSender):
     if (status !== 200) throw new Error(`it responds with ${status}`)
     return parseJson(body.toString("utf8"), "the response")
   } catch (error) {
-    throw new Error(`${what} at ${url} is not available: ${reasonOf(error)}`)
+    throw new Error(`${what} at ${shownUrl(url)} is not available: ${reasonOf(error)}`)
   }
 }
 

@@ -40,7 +40,12 @@ export function openAuditSink(place: string, settings: SinkSettings): AuditSink 
   }
   const http = new HttpClient()
   const send = (lines: readonly string[]) => post(http, place, lines, settings.token)
-  return new QueuedSink(place, settings.log, send, () => http.close())
+  return new QueuedSink(sinkName(place), settings.log, send, () => http.close())
+}
+
+/** A place in logs and metrics. A URL is shown without its query, which may contain a key. */
+export function sinkName(place: string): string {
+  return place.replace(/[?#].*$/s, "")
 }
 
 /** Writes in order and one batch at a time. A batch that fails is repeated; when too many lines wait, the newest are dropped. */

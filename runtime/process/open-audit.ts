@@ -2,7 +2,7 @@ import type { AuditPorts } from "../control/audit.ts"
 import { type AuditRow, appendAudit, pruneAudit, readAudit } from "../store/audit-log.ts"
 import type { Database } from "../store/database.ts"
 import type { Log } from "../telemetry/log.ts"
-import { type AuditSink, openAuditSink } from "./audit-sinks.ts"
+import { type AuditSink, openAuditSink, sinkName } from "./audit-sinks.ts"
 
 /** The audit log of a process, with the places to which its rows are copied. */
 export interface AuditLog extends AuditPorts {
@@ -20,7 +20,10 @@ export function openAudit(
     token,
   }: { readonly sinks?: readonly string[] | undefined; readonly token?: string | undefined } = {},
 ): AuditLog {
-  const opened = sinks.map((place): [string, AuditSink] => [place, openAuditSink(place, { log, token })])
+  const opened = sinks.map((place): [string, AuditSink] => [
+    sinkName(place),
+    openAuditSink(place, { log, token }),
+  ])
   const copy = (row: AuditRow): void => {
     for (const [, sink] of opened)
       sink.write(`{"seq":${row.seq},"hash":"${row.hash}","entry":${row.entry}}\n`)

@@ -40,6 +40,7 @@ api shown {
   GET "/token" { inbound { authenticate token stock }; backend plain }
   GET "/backend" { backend tokened }
   GET "/nobody" { backend plain }
+  GET "/query" { inbound { query set "code" gateway_secret }; backend plain }
   GET "/socket" { websocket { expire-with-token; close-when-removed; idle 10m }; backend plain }
   GET "/closed" { websocket off; backend plain }
 }
@@ -69,6 +70,11 @@ const basic = (user: string, password: string): [string, string] => [
   "Authorization",
   `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`,
 ]
+
+test("a secret in the query for the backend is shown by its name", async () => {
+  const { verdict } = await offline({ target: "/shown/query?a=1" })
+  expect(verdict).toMatchObject({ kind: "forwarded", path: "/query?a=1&code=[secret gateway_secret]" })
+})
 
 test("nobody is asked about an opaque token: what would follow is said, and what reads its claims is not known", async () => {
   const explained = await offline({ target: "/opaque/1", token: "tok-1" })

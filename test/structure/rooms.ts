@@ -355,6 +355,7 @@ export const rooms: readonly Room[] = [
       "client/http1/pool",
       "client/http2/pool",
       "client/negotiated-connections",
+      "client/shown-url",
       "client/web-socket",
       "content-coding",
       "grpc",

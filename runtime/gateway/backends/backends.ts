@@ -1,6 +1,7 @@
 import type { HeldDiscovery } from "../../discovery/discoveries.ts"
 import type { DiscoveryState } from "../../discovery/discovery.ts"
 import type { Connections, Endpoint } from "../../http/client/connections.ts"
+import { shownUrl } from "../../http/client/shown-url.ts"
 import type { BackendRetry } from "../../plan/resources.ts"
 import type { BackendHandle, ClientCertificate } from "../../policies/exchange.ts"
 import { canonicalPath } from "../../policies/messages/canonical-path.ts"
@@ -199,7 +200,7 @@ export class BackendClient implements BackendHandle {
 
 /** Checks the URL of a target: what follows the host is a path only, because query and fragment come from the request. */
 function placeOf(url: string, name: string): TargetPlace {
-  const wrong = (why: string) => new Error(`backend \`${name}\`: \`${url}\` ${why}`)
+  const wrong = (why: string) => new Error(`backend \`${name}\`: \`${shownUrl(url)}\` ${why}`)
   if (!URL.canParse(url)) throw wrong("is not a URL")
   const { protocol, username, password, pathname, search, hash, origin, host, hostname } = new URL(url)
   if (protocol !== "http:" && protocol !== "https:") throw wrong("is neither http nor https")

@@ -31,6 +31,7 @@ import {
   unaskedDecisionPoint,
 } from "./effectless.ts"
 import { explainLogin } from "./explain-login.ts"
+import { hideSecrets } from "./hidden-secrets.ts"
 import {
   assumingPasswords,
   isClaimFault,
@@ -154,7 +155,15 @@ async function passThrough(
   exchange.route = route
   exchange.parameters = parameters
   const unfolded = unfold(ready.generation.plan, route.key, route.plan)
-  return { unfolded, verdict: await rehearse(question, ready, exchange, unfolded, sharing) }
+  const verdict = await rehearse(question, ready, exchange, unfolded, sharing)
+  return { unfolded, verdict: verdict && withoutSecrets(verdict, ready.resources.secrets) }
+}
+
+/** Steps may put secrets into the query for the backend. An operator with the role `viewer` may ask for explanations, and must not learn them. */
+function withoutSecrets(verdict: Verdict, secrets: ReadonlyMap<string, string>): Verdict {
+  if (verdict.kind === "forwarded") return { ...verdict, path: hideSecrets(verdict.path, secrets) }
+  const { cause } = verdict
+  return cause === undefined ? verdict : { ...verdict, cause: hideSecrets(cause, secrets) }
 }
 
 /** Sections and their steps in the form of the explanation. */

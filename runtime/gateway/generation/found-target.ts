@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs"
 import { isIP } from "node:net"
 import { resolve } from "node:path"
 import type { DiscoveryTarget } from "../../discovery/discovery.ts"
+import { shownUrl } from "../../http/client/shown-url.ts"
 import type { DiscoveryPlan } from "../../plan/resources.ts"
 import type { LoadText } from "../../plan/text.ts"
 
@@ -26,7 +27,7 @@ export function foundTarget(
   surroundings: ClusterSurroundings,
 ): { readonly url: string; readonly discovery: DiscoveryTarget } {
   if (plan.by === "kubernetes") return { url, discovery: ofCluster(plan, surroundings) }
-  if (!URL.canParse(url)) throw new Error(`\`${url}\` is not a URL`)
+  if (!URL.canParse(url)) throw new Error(`\`${shownUrl(url)}\` is not a URL`)
   const { protocol, hostname, port } = new URL(url)
   const { by } = plan
   if (by === "dns") {
@@ -38,7 +39,7 @@ export function foundTarget(
   const domain = /^_[^.]+\._(?:tcp|udp)\.(.+)$/i.exec(hostname)?.[1]
   if (domain === undefined)
     throw new Error(
-      `\`targets srv\` needs a host like \`_http._tcp.orders.internal\`, and \`${url}\` has another`,
+      `\`targets srv\` needs a host like \`_http._tcp.orders.internal\`, and \`${shownUrl(url)}\` has another`,
     )
   if (port !== "") throw new Error(`\`targets srv\` finds the port, so \`${url}\` must not have one`)
   const named = new URL(url)
@@ -57,7 +58,7 @@ function ofCluster(
   const fileOf = (file: { readonly file: string } | undefined, name: string) =>
     file === undefined ? (isPod ? `${accountFolder}/${name}` : undefined) : resolve(folder, file.file)
   if (!/^https?:\/\//i.test(server) || !URL.canParse(server))
-    throw new Error(`\`server\` of \`targets kubernetes\` is \`${server}\`; it must be a URL`)
+    throw new Error(`\`server\` of \`targets kubernetes\` is \`${shownUrl(server)}\`; it must be a URL`)
   const tokenFile = fileOf(token, "token")
   if (tokenFile !== undefined && !/^https:/i.test(server))
     throw new Error(`the token must not be sent to \`${server}\`: write \`https:\``)

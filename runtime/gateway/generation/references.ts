@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises"
 import { resolve } from "node:path"
+import { hasCredentials } from "../../http/client/shown-url.ts"
 import { fileReason } from "../../plan/file-reason.ts"
 import type { Plan } from "../../plan/plan.ts"
 import type { LoadText, Reference } from "../../plan/text.ts"
@@ -45,13 +46,18 @@ export async function resolveReferences(
   for (const [name, value] of Object.entries(plan.plan.values)) {
     if (!("from" in value)) continue
     const text = await reader.read(value.from, `values.${name}`)
-    if (text !== undefined) outer.set(name, text)
+    if (text !== undefined && hasCredentials(text)) reader.problem(`values.${name}`, credentialsIn(name))
+    else if (text !== undefined) outer.set(name, text)
   }
   if (reader.problems.length > 0) throw new LoadError(reader.problems)
   const values = new Values(plan, outer)
   for (const name of Object.keys(plan.plan.values)) values.of(name, [])
   return { values: values.known, secrets, files: reader.files, text: (text) => values.join(text, []) }
 }
+
+/** No place accepts such a URL, and values are in many messages. */
+const credentialsIn = (name: string) =>
+  `the value \`${name}\` is a URL with a user or a password, which logs and messages could show; remove them, and use \`authenticate\` or a header with a secret`
 
 /**
  * Reads certificate authorities from a file named in a plan, and adds it to `files`. `what`: the user of the file.
@@ -149,6 +155,10 @@ class Values {
 
   join(text: LoadText, above: readonly string[]): string {
     if (typeof text === "string") return text
-    return text.text.map((part) => (typeof part === "string" ? part : this.of(part.value, above))).join("")
+    const joined = text.text
+      .map((part) => (typeof part === "string" ? part : this.of(part.value, above)))
+      .join("")
+    if (hasCredentials(joined)) throw new LoadError(["a URL must not contain credentials"])
+    return joined
   }
 }

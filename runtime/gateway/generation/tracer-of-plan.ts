@@ -1,3 +1,4 @@
+import { shownUrl } from "../../http/client/shown-url.ts"
 import { digestOf } from "../../plan/canonical.ts"
 import type { PlanBody } from "../../plan/plan.ts"
 import type { SamplingRules, Tracer } from "../../tracing/tracer.ts"
@@ -75,7 +76,9 @@ export async function provisionTracer(
 export function collectorUrl(text: string, block: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || (url.protocol !== "http:" && url.protocol !== "https:"))
-    throw new Error(`\`otlp\` of \`${block}\`: \`${text}\` is not a URL with \`http:\` or \`https:\``)
+    throw new Error(
+      `\`otlp\` of \`${block}\`: \`${shownUrl(text)}\` is not a URL with \`http:\` or \`https:\``,
+    )
   return text
 }
 

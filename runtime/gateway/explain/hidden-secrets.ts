@@ -1,0 +1,10 @@
+/** Replaces the values of secrets in a text by their names. `secrets`: values by name. Values are also found percent-encoded, as in a query. */
+export function hideSecrets(text: string, secrets: ReadonlyMap<string, string>): string {
+  let shown = text
+  // A longer secret may contain a shorter one.
+  for (const [name, value] of [...secrets].sort(([, a], [, b]) => b.length - a.length))
+    // It was read as UTF-8, so it has no lone surrogates.
+    for (const form of new Set([value, encodeURIComponent(value)]))
+      if (form !== "") shown = shown.replaceAll(form, `[secret ${name}]`)
+  return shown
+}
