@@ -26,15 +26,24 @@ export function endTrace(asked: ApiRequest, outcome: EngineOutcome, status: numb
   const failed = status >= 500
   if (!tracer.keeps(trace, ended - asked.startedMs, failed)) return
   addReads(trace, undefined, asked.work.reads)
-  const { routePath, startedMs: started } = asked
+  const { startedMs: started } = asked
   tracer.end(trace, {
-    spanName: routePath === undefined ? asked.httpMethod : `${asked.httpMethod} ${routePath}`,
+    spanName: nameOf(asked),
     ...{ started, ended, startedAtMs: Date.now() - (ended - started) },
     error: failed ? outcome : undefined,
     attributes: () => attributesOf(asked, outcome, status),
   })
 }
 
+function nameOf({ httpMethod, routePath, rpc }: ApiRequest): string {
+  if (routePath === undefined) return httpMethod
+  return rpc === undefined ? `${httpMethod} ${routePath}` : routePath.slice(1)
+}
+
+const rpcSystem = textAttribute("rpc.system")("grpc")
+const rpcService = textAttribute("rpc.service")
+const rpcMethod = textAttribute("rpc.method")
+const rpcStatus = wholeAttribute("rpc.grpc.status_code")
 const requestMethod = lastKept(firstAttribute("http.request.method"))
 const httpRoute = textAttribute("http.route")
 const responseStatus = lastKept(wholeAttribute("http.response.status_code"))
@@ -51,11 +60,13 @@ const pagesRead = wholeAttribute("sallyport.engine.pages_read")
 
 /** No user, relation or object: they are data of customers. */
 function attributesOf(asked: ApiRequest, outcome: EngineOutcome, status: number): string {
-  const { route, work, store, model } = asked
+  const { route, rpc, work, store, model } = asked
   return (
     requestMethod(asked.httpMethod) +
-    httpRoute(asked.routePath) +
-    responseStatus(status) +
+    // The status of a call of gRPC is that of HTTP only by name: HTTP responds with 200.
+    (rpc === undefined
+      ? httpRoute(asked.routePath) + responseStatus(status)
+      : rpcSystem + rpcService(rpc.service) + rpcMethod(rpc.method) + rpcStatus(rpc.code)) +
     (status >= 500 ? errorKind(outcome) : "") +
     clientAddress(asked.clientAddress) +
     requestId(lineOf(asked.headers["x-request-id"])) +

@@ -29,6 +29,13 @@ interface EngineTrace {
   readonly tracer: Tracer
 }
 
+/** A call of gRPC: `package.Service`, its method, and its `grpc-status`. */
+export interface EngineCall {
+  readonly service: string | undefined
+  readonly method: string | undefined
+  readonly code: number
+}
+
 /** A request for the resources, and what its handler notes about it for metrics and logs. */
 export class ApiRequest {
   /** Undefined until the path was looked up, and for an unknown path. */
@@ -74,6 +81,11 @@ export class ApiRequest {
   /** The path of its route, with the names of its parts. */
   get routePath(): string | undefined {
     return this.route?.path
+  }
+
+  /** The call of gRPC that it is; undefined: it is a request of HTTP. */
+  get rpc(): EngineCall | undefined {
+    return undefined
   }
 
   /** Its name in metrics and logs. */

@@ -7,7 +7,7 @@ export interface SamplingRules {
   readonly share: number
   /** Replaces `share` for some APIs. */
   readonly shareOf: ReadonlyMap<string, number>
-  /** Keeps every request with a status of 500 to 599, or without a complete response. */
+  /** Keeps every request that failed on the server: a status of 500 to 599, no complete response, or a `grpc-status` that says so. */
   readonly errors: boolean
   /** Keeps every request that takes at least this long, in milliseconds. */
   readonly slowerMs: number | undefined

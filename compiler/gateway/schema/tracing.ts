@@ -60,7 +60,7 @@ export const tracingRows: readonly StatementRow[] = [
       { args: [word("slower"), slot("time", "duration", { min: 1, max: 86_400_000 })] },
     ],
     byDefault: "only the share of `sample`",
-    docs: "Traces requests in addition to `sample`, by how they end: with a status of 500 to 599 or without a complete response (`errors`), or after at least this time (`slower`). Such a trace has only the spans of the gateway, because backends got a `traceparent` that says `not sampled`.",
+    docs: "Traces requests in addition to `sample`, by how they end: with a status of 500 to 599, without a complete response, or, for gRPC, with a `grpc-status` that is a failure of the server: 2, 4 and 12 to 15 (`errors`), or after at least this time (`slower`). Such a trace has only the spans of the gateway, because backends got a `traceparent` that says `not sampled`.",
     example: "always errors",
   },
   collectorTls,

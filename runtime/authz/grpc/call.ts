@@ -16,7 +16,7 @@ import { checkHealth } from "./health.ts"
 import { type GrpcMethod, methods, type OwnMethod, type ResourceMethod } from "./methods.ts"
 import { reflect } from "./reflection.ts"
 import { encoded, endMessages, sendFailure, sendMessage, sendMessages, streamLines } from "./send-messages.ts"
-import { clientDeadline, protocolError, unimplemented } from "./status.ts"
+import { callStatusOf, clientDeadline, protocolError, unimplemented } from "./status.ts"
 
 /** A call that is open, with its method once that is known to exist. */
 interface OpenCall {
@@ -215,6 +215,7 @@ function fail(call: OpenCall, error: unknown): void {
   const { api, asked, reply } = call
   call.isOver = true
   sendFailure(reply, error, api)
+  asked.code = callStatusOf(error).code
   report(api, asked, outcomeOfError(error), apiErrorOf(error)?.status ?? 500)
   asked.end()
 }

@@ -1,5 +1,5 @@
 import type { JsonFields } from "../fields.ts"
-import { type ApiExchange, ApiRequest } from "../route.ts"
+import { type ApiExchange, ApiRequest, type EngineCall } from "../route.ts"
 import type { GrpcMethod, PathFields } from "./methods.ts"
 
 /** A call as the resources see it: a request whose body and query are the fields of its message. */
@@ -8,6 +8,8 @@ export class GrpcRequest extends ApiRequest {
   readonly #path: string | undefined
   #fields: JsonFields = {}
   #isOver = false
+  /** `grpc-status` of the call. */
+  code = 0
 
   constructor(exchange: ApiExchange, method: GrpcMethod | undefined) {
     super(exchange)
@@ -23,6 +25,11 @@ export class GrpcRequest extends ApiRequest {
 
   override get routePath(): string | undefined {
     return this.#path
+  }
+
+  override get rpc(): EngineCall {
+    const [, service, method] = /^\/(.+)\/([^/]+)$/.exec(this.#path ?? "") ?? []
+    return { service, method, code: this.code }
   }
 
   /** Sets the message. */

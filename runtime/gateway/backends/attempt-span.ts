@@ -8,7 +8,7 @@ import {
 import { randomId } from "../../tracing/random-ids.ts"
 import type { RecordedPart, RequestTrace } from "../../tracing/request-trace.ts"
 import type { ExchangeState } from "../exchange/exchange-state.ts"
-import { grpcStatusIn } from "../exchange/grpc.ts"
+import { grpcError, grpcStatusIn } from "../exchange/grpc.ts"
 import { methodAttributes, methodName, rpcAttributes, rpcName } from "../exchange/request-span.ts"
 import type { Target } from "./target.ts"
 
@@ -57,7 +57,7 @@ export class AttemptSpan implements RecordedPart {
 
   get error(): string | undefined {
     if (this.#status !== undefined && this.#status >= 400) return String(this.#status)
-    return this.failure ?? (this.#grpcStatus ? `grpc ${this.#grpcStatus}` : undefined)
+    return this.failure ?? (this.#grpcStatus ? grpcError(this.#grpcStatus) : undefined)
   }
 
   /** The head of the response has arrived. It may be the whole response of gRPC. */

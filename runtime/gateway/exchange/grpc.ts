@@ -61,6 +61,22 @@ export function grpcStatusIn(fields: readonly string[]): number | undefined {
   return undefined
 }
 
+/**
+ * Codes that are failures of the server, by OpenTelemetry's conventions for spans of gRPC servers: UNKNOWN, DEADLINE_EXCEEDED, UNIMPLEMENTED, INTERNAL,
+ * UNAVAILABLE and DATA_LOSS. The others say that the client has made a mistake or may not, like 400 to 499 of HTTP.
+ */
+const serverFailures: ReadonlySet<number> = new Set([2, 4, 12, 13, 14, 15])
+
+/** Whether a call of gRPC failed on the server. Without a status, clients read UNKNOWN. */
+export function isServerFailure(grpcStatus: number | undefined): boolean {
+  return serverFailures.has(grpcStatus ?? unknownStatus)
+}
+
+/** The outcome of a failed call as the kind of an error in spans: `grpc 13`. */
+export function grpcError(grpcStatus: number | undefined): string {
+  return `grpc ${grpcStatus ?? unknownStatus}`
+}
+
 /** The code of gRPC for a status of HTTP. */
 export function grpcStatusOf(httpStatus: number): number {
   return statuses.get(httpStatus) ?? unknownStatus

@@ -10,7 +10,7 @@ import type { Tracer } from "../../tracing/tracer.ts"
 import type { LiveRoute } from "../generation/generation.ts"
 import type { Finished } from "../observer.ts"
 import type { ExchangeState } from "./exchange-state.ts"
-import { grpcStatusOf } from "./grpc.ts"
+import { grpcError, grpcStatusOf, isServerFailure } from "./grpc.ts"
 
 /** Methods that may be the value of `http.request.method`; others are `_OTHER`, because clients can send any. */
 const knownMethods: ReadonlySet<string> = new Set([
@@ -49,9 +49,17 @@ export function endTrace(exchange: ExchangeState, finished: Finished): void {
   const { trace, generation } = exchange
   const { tracer } = generation
   if (trace === undefined || tracer === undefined) return
-  // The rule `always errors`: the gateway or the backend failed, or the response was cut off.
-  const failed = finished.status >= 500 || finished.aborted
+  const failed = hasFailed(exchange, finished)
   if (tracer.keeps(trace, finished.durationMs, failed)) tracer.end(trace, wholeOf(exchange, finished, failed))
+}
+
+/**
+ * The rule `always errors`: the gateway or the backend failed, or the response was cut off. A call of gRPC fails with status 200, by `grpc-status`, which
+ * is usually in the trailers.
+ */
+function hasFailed(exchange: ExchangeState, finished: Finished): boolean {
+  if (finished.status >= 500 || finished.aborted) return true
+  return exchange.isGrpc && isServerFailure(grpcStatusFor(exchange, finished))
 }
 
 /** The span of a request, with the attributes of OpenTelemetry's conventions for HTTP servers. */
@@ -65,8 +73,8 @@ function wholeOf(exchange: ExchangeState, finished: Finished, failed: boolean): 
     startedAtMs,
     started,
     ended: started + finished.durationMs,
-    error: failed ? errorType(finished) : undefined,
-    attributes: () => serverAttributes(exchange, finished),
+    error: failed ? errorType(exchange, finished) : undefined,
+    attributes: () => serverAttributes(exchange, finished, failed),
   }
 }
 
@@ -121,7 +129,7 @@ function routeAttributes(route: LiveRoute): string {
 }
 
 /** The query is left out, because it may contain keys; so are all headers except User-Agent. */
-function serverAttributes(exchange: ExchangeState, finished: Finished): string {
+function serverAttributes(exchange: ExchangeState, finished: Finished, failed: boolean): string {
   const { intake, route, request, headers } = exchange
   const { status, bytesReceived, bytesSent } = finished
   return (
@@ -137,6 +145,7 @@ function serverAttributes(exchange: ExchangeState, finished: Finished): string {
     requestId(finished.id) +
     (bytesReceived === 0 ? "" : requestSize(bytesReceived)) +
     responseSize(bytesSent) +
+    (failed ? errorKind(errorType(exchange, finished)) : "") +
     outcomeAttributes(finished) +
     (exchange.isGrpc ? rpcAttributes(finished.path, grpcStatusFor(exchange, finished)) : "")
   )
@@ -166,9 +175,8 @@ function grpcStatusFor({ grpcStatus }: ExchangeState, { problem, status }: Finis
 
 /** Why the response is not simply that of the backend. */
 function outcomeAttributes(finished: Finished): string {
-  const { status, aborted, problem, reason, answeredBy, decision } = finished
+  const { problem, reason, answeredBy, decision } = finished
   return (
-    (status >= 500 || aborted ? errorKind(errorType(finished)) : "") +
     (problem === undefined ? "" : problemName(problem) + reasonName(reason)) +
     stepName(answeredBy?.kind) +
     (decision === undefined ? "" : decisionAllowed(decision.allowed) + decisionRelation(decision.relation))
@@ -181,8 +189,11 @@ function versionOf({ isHttp2, httpVersionMajor, httpVersionMinor }: ExchangeStat
 }
 
 /** The problem is more precise than the status. */
-function errorType({ problem, status, aborted }: Finished): string {
-  return problem ?? (aborted ? "aborted" : String(status))
+function errorType(exchange: ExchangeState, finished: Finished): string {
+  const { problem, status, aborted } = finished
+  if (problem !== undefined) return problem
+  if (aborted) return "aborted"
+  return status < 500 && exchange.isGrpc ? grpcError(exchange.grpcStatus) : String(status)
 }
 
 /** Host and port of a Host field; no port: undefined. */
