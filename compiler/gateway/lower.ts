@@ -6,6 +6,7 @@ import { PlanSchemas } from "../openapi/plan-schemas.ts"
 import type { OpenapiCompiler } from "../openapi/wing.ts"
 import { checkLogins } from "./check/logins.ts"
 import { MissingParts } from "./check/missing-parts.ts"
+import { checkPlainHttp } from "./check/plain-http.ts"
 import type { DescribedOperation, Documents } from "./described.ts"
 import { Backends } from "./lower/backends.ts"
 import { BodySchemas } from "./lower/body-schemas.ts"
@@ -92,7 +93,6 @@ export function lower(
   const described = describedIn(kept.keys())
   const routes = addDocuments(kept, described, steps, errorsOf(program.gateway), openapi, report)
   checkListeners(program, { values, report })
-
   const stepTable = steps.table(usedIn(routes.values(), onUnmatched))
   const keyUses = new KeyUses(program, report)
   const authz = lowerAuthz(shared, keyUses)
@@ -121,6 +121,7 @@ export function lower(
     ...values.tables(),
   }
   checkLogins(program, body, routes.keys(), report)
+  checkPlainHttp(program, report)
   const origins = new Origins(program, body, steps, schemas).of(routes, backends.used(), onUnmatched)
   return { body, origins, described, documentation: documentationIn(routes.keys()) }
 }

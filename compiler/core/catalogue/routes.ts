@@ -254,6 +254,18 @@ export const routes = area({
     help: 'Add a `tls` block to the `listen`. If a proxy in front has TLS, name it in `trust`, or write `external "https://…"`.',
     why: "The cookies of sessions have the attribute `Secure` and the prefix `__Host-`, so that nobody on the network can read or set them. Browsers accept such cookies only over HTTPS, and from localhost.",
   },
+  SP3074: {
+    severity: "warning",
+    title: "Control API over plain HTTP",
+    help: "Add a `tls` block to the `listen`, or listen on a loopback or private address.",
+    why: "Operators send tokens that may apply plans. Without TLS, everybody on the way can read them, and change what is sent.",
+  },
+  SP3075: {
+    severity: "warning",
+    title: "Credentials over plain HTTP",
+    help: "Write an `https:` URL.",
+    why: "Secrets and tokens are exchanged with this server. Without TLS, everybody on the way can read them, and give other tokens. Addresses of this machine and of private networks, and names without a domain, are not reported.",
+  },
   SP3071: {
     severity: "warning",
     title: "Body is not signed",

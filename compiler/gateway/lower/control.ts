@@ -1,8 +1,15 @@
 import type { ControlPlan, OperatorIssuerPlan, OperatorRole } from "../../../runtime/plan/control.ts"
 import type { PlanBody } from "../../../runtime/plan/plan.ts"
 import type { Report } from "../../core/diagnostic.ts"
-import { type BoundBlock, type BoundStatement, headSpan, statementOf, statementsOf } from "../bind/bound.ts"
-import type { Program } from "../program.ts"
+import {
+  type BoundBlock,
+  type BoundStatement,
+  headSpan,
+  mentions,
+  statementOf,
+  statementsOf,
+} from "../bind/bound.ts"
+import type { Declaration, Program } from "../program.ts"
 import { controlListeners } from "./listen.ts"
 import type { Values } from "./values.ts"
 
@@ -57,10 +64,27 @@ function issuersOf(program: Program, report: Report): NonNullable<ControlPlan["i
           help: "Declare an issuer with the `audience` of the control API.",
         },
       )
+    checkLogin(bound.block, declared, report)
     const plan = issuerOf(bound.block)
     if (plan !== undefined) found.set(word.text, plan)
   }
   return Object.fromEntries([...found].sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+/** `sallyport login` finds the provider by its discovery document. */
+function checkLogin(block: BoundBlock | undefined, { bound, span }: Declaration, report: Report): void {
+  const login = statementOf(block, "login")
+  if (login === undefined || bound.broken || bound.block?.damaged === true) return
+  if (mentions(bound.block, "discovery")) return
+  report.add(
+    "SP2017",
+    headSpan(login.statement),
+    "nobody could log in: the issuer has no discovery document that names the provider's endpoints",
+    {
+      related: [{ span, message: "the issuer" }],
+      help: "Declare the issuer with `discovery`, or remove `login`.",
+    },
+  )
 }
 
 /** Undefined without a role, which is reported as missing. */

@@ -266,7 +266,7 @@ function checkPrivate({ address, span }: Listener, report: Report): void {
 }
 
 /** Loopback, private (RFC 1918, RFC 4193), link-local and shared (RFC 6598) addresses count as inside. */
-function reachOf(host: string): "inside" | "everywhere" | "outside" | "unknown" {
+export function reachOf(host: string): "inside" | "everywhere" | "outside" | "unknown" {
   if (host === "localhost" || host === "localhost.") return "inside"
   const bytes = bytesOf(host)
   // A host name, or a value of the environment: nobody can say here who reaches it.
