@@ -27,6 +27,12 @@ export const commands: readonly CommandRow[] = [
     load: async () => (await import("./commands/test.ts")).test,
   },
   {
+    name: "model compare",
+    purpose: "write",
+    summary: "show who may gain or lose each relation by a change of a model, whatever the tuples are",
+    load: async () => (await import("./commands/model-compare.ts")).modelCompare,
+  },
+  {
     name: "model explain",
     purpose: "write",
     summary: "show what a relation depends on, what depends on it, and which users can have it",

@@ -75,8 +75,8 @@ function onlyStore(names: readonly string[]): string {
   return only
 }
 
-/** A model file by itself, without gateway.conf. */
-function modelOfFile(io: Io, path: string): CompiledModel {
+/** Compiles a model file by itself, without gateway.conf. Errors are printed and end the command. */
+export function modelOfFile(io: Io, path: string): CompiledModel {
   // A store file for tests looks like a model and is next to it.
   if (/\.ya?ml$/.test(path))
     throw new CliError(

@@ -30,7 +30,7 @@ export interface ModelPlace {
 export function compareModels(place: ModelPlace, before: ModelPlan, after: ModelPlan): UnplacedChange[] {
   if (same(before, after)) return []
   // Decides equivalence by the meaning of both definitions; only what it cannot decide is compared by text.
-  const answers = new DecidedTheSame(before.model, after.model)
+  const answers = new DecidedTheSame(before, after)
   const found = [
     ...pairsOf(typesOf(before.model), typesOf(after.model)).flatMap(({ key, old, next }) =>
       compareTypes(place, answers, key, old, next),

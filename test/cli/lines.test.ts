@@ -53,6 +53,10 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [[], { minCoverage: "9.5" }, /is not a percentage/],
     [[], { format: "sarif" }, /unknown format: --format sarif/],
   ],
+  "model compare": [
+    [["a.fga", "b.fga"], { format: "json" }, { before: "a.fga", after: "b.fga", format: "json" }],
+    [["a.fga"], {}, /needs two models/],
+  ],
   "model explain": [
     [
       ["order#viewer"],

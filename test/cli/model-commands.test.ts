@@ -19,6 +19,60 @@ test("a module that is not there is told, and the rest is not a model", async ()
   expect(err).toContain("models/fga.mod:5:5  `models/gone.fga` does not exist")
 })
 
+describe("model compare", () => {
+  const model = (body: string) =>
+    `model\n  schema 1.1\ntype user\ntype doc\n  relations\n    define owner: [user]\n    define viewer: ${body}\n`
+  const files = {
+    "old.fga": model("[user] or owner"),
+    "same.fga": `${model("[user] or owner or owner2")}    define owner2: owner\n`,
+    "narrow.fga": model("[user]"),
+    "bad.fga": "model\n  schema 1.1\ntype doc\n  relations\n    define a: b\n",
+  }
+  const compare = (before: string, after: string, ...more: string[]) =>
+    run({ cwd: folderWith(files) }, "model", "compare", before, after, ...more)
+
+  test("says who loses, by a test that can be pasted", async () => {
+    const { code, out, err } = await compare("old.fga", "narrow.fga")
+    expect({ code, err }).toEqual({ code: 2, err: "" })
+    expect(out).toBe(
+      [
+        "doc#viewer: some lose it, nobody gains it (proved)  narrow.fga:7",
+        "  - name: user:ann loses viewer on doc:1",
+        "    tuples:",
+        "      - user: user:ann",
+        "        relation: owner",
+        "        object: doc:1",
+        "    check:",
+        "      - user: user:ann",
+        "        object: doc:1",
+        "        assertions:",
+        "          viewer: false",
+        "",
+      ].join("\n"),
+    )
+  })
+
+  test("says when nobody gains or loses anything", async () => {
+    const { code, out } = await compare("old.fga", "old.fga")
+    expect({ code, out }).toEqual({
+      ...{ code: 0, out: "Nobody gains or loses a relation: both models decide in the same way.\n" },
+    })
+  })
+
+  test("as JSON, with relations that one model alone has", async () => {
+    const { code, out } = await compare("old.fga", "same.fga", "--format", "json")
+    expect(code).toBe(2)
+    expect(JSON.parse(out)).toEqual({ added: ["doc#owner2"], removed: [], relations: [] })
+  })
+
+  test("refuses a file that is no model, with its findings", async () => {
+    const { code, err } = await compare("old.fga", "bad.fga")
+    expect(code).toBe(1)
+    expect(err).toContain("bad.fga contains no valid model")
+    expect((await compare("gone.fga", "old.fga")).err).toContain("gone.fga")
+  })
+})
+
 describe("model explain", () => {
   test("says what a relation depends on, what depends on it, and who could have it", async () => {
     const { code, out, err } = await run({ cwd: exampleFolder() }, "model", "explain", "order#editor")

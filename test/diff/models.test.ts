@@ -7,6 +7,7 @@ import type { AuthorizationModel } from "../../runtime/plan/authorization-model.
 import { engineLimitDefaults } from "../../runtime/plan/authz.ts"
 import { digestOf } from "../../runtime/plan/canonical.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
+import { withAnother } from "../model-compare/another-model.ts"
 import { NaiveEvaluator, yes } from "../naive/evaluator.ts"
 import { Random } from "../naive/random.ts"
 import { judgeWith, type RandomWorld, randomWorld } from "../naive/worlds.ts"
@@ -41,30 +42,6 @@ function planWith(model: AuthorizationModel): PlanBody {
     models: { [digest]: lowerModel(model) },
     schemas: {},
   }
-}
-
-/** The model with one relation, or its restrictions, of another random model. */
-function withAnother(
-  model: AuthorizationModel,
-  other: AuthorizationModel,
-  random: Random,
-): AuthorizationModel {
-  const next = structuredClone(model)
-  const hosts = next.type_definitions.filter(({ relations }) => relations !== undefined)
-  const type = random.pick(hosts)
-  const relation = random.pick(["a", "b", "c", "d"])
-  const donor = other.type_definitions.find((each) => each.type === type.type)
-  const from = random.pick(["a", "b", "c", "d"])
-  if (random.chance(60) && donor?.relations?.[from] !== undefined && type.relations !== undefined)
-    type.relations[relation] = donor.relations[from]
-  else {
-    const listed = type.metadata?.relations?.[relation]
-    if (listed !== undefined)
-      listed.directly_related_user_types = random.chance(50)
-        ? (donor?.metadata?.relations?.[from]?.directly_related_user_types ?? [])
-        : (listed.directly_related_user_types ?? []).filter(() => random.chance(60))
-  }
-  return next
 }
 
 /** Everything the world says yes to. */

@@ -20,6 +20,7 @@ const compilerRooms = [
   "compiler/core",
   "compiler/gateway",
   "compiler/model",
+  "compiler/model-compare",
   "compiler/model-test",
   "compiler/openapi",
   "compiler/analysis",
@@ -600,6 +601,11 @@ export const rooms: readonly Room[] = [
     packages: ["chevrotain", "yaml"],
   },
   {
+    path: "compiler/model-compare",
+    doors: ["compare-relations", "confirm", "example"],
+    may: [...pure],
+  },
+  {
     path: "compiler/model-test",
     doors: ["coverage", "declared-tests", "run", "run-declared-tests", "store-file", "tuples"],
     may: ["compiler/core", "compiler/model", ...pure],
@@ -682,6 +688,7 @@ export const rooms: readonly Room[] = [
       "compiler/analysis",
       "compiler/gateway",
       "compiler/model",
+      "compiler/model-compare",
       "runtime/plan",
       "runtime/expression",
       "runtime/model",

@@ -1,0 +1,153 @@
+import { lowerModel } from "../../../runtime/model/lower.ts"
+import type { CompiledModel } from "../../model/compile-model.ts"
+import {
+  type CompareBounds,
+  compareRelations,
+  type RelationMeaning,
+  type Shown,
+} from "../../model-compare/compare-relations.ts"
+import { Confirmation } from "../../model-compare/confirm.ts"
+import type { AccessExample } from "../../model-compare/example.ts"
+import { CliError, type CommandLine, command, exitCode } from "../command.ts"
+import { modelOfFile } from "../model-source.ts"
+import { formatOptions, readFormat } from "../options.ts"
+
+interface ModelCompareArgs {
+  readonly before: string
+  readonly after: string
+  readonly format: "text" | "json"
+}
+
+const modelCompareLine: CommandLine<ModelCompareArgs> = {
+  operands: [
+    ["<before>", "the old model: .fga, fga.mod or JSON"],
+    ["<after>", "the new model: .fga, fga.mod or JSON"],
+  ],
+  options: formatOptions,
+  examples: [
+    [
+      "sallyport model compare old/acme.fga models/acme.fga",
+      "who may gain or lose each relation, with the smallest example",
+    ],
+  ],
+  parse([before, after], options) {
+    if (before === undefined || after === undefined)
+      throw new CliError(
+        "model compare needs two models",
+        "For example: sallyport model compare old/acme.fga models/acme.fga",
+      )
+    return { before, after, format: readFormat(options, ["text", "json"]) }
+  },
+}
+
+/** Ends with `changes` when somebody may gain or lose a relation, or when that is not shown. */
+export const modelCompare = command(modelCompareLine, async ({ before, after, format }, io) => {
+  const [old, next] = [modelOfFile(io, before), modelOfFile(io, after)]
+  const compared = await compareModels(old, next)
+  io.out(format === "json" ? `${JSON.stringify(compared, null, 2)}\n` : comparisonText(compared, next))
+  const isSame =
+    compared.added.length + compared.removed.length === 0 &&
+    compared.relations.every(({ verdict, shown }) => verdict === "same" && shown === "proved")
+  return isSame ? exitCode.ok : exitCode.changes
+})
+
+/** Output for programs. New versions may add fields. */
+interface Comparison {
+  /** Relations that only the new model has. */
+  readonly added: readonly string[]
+  readonly removed: readonly string[]
+  /** Relations of both models that are decided in another way. */
+  readonly relations: readonly RelationMeaning[]
+}
+
+async function compareModels(
+  { model: old }: CompiledModel,
+  { model: next }: CompiledModel,
+  bounds: CompareBounds = {},
+): Promise<Comparison> {
+  const [before, after] = [lowerModel(old), lowerModel(next)]
+  const confirmation = new Confirmation(before, after)
+  const relations: RelationMeaning[] = []
+  for (const meaning of compareRelations(before, after, bounds))
+    relations.push(await confirmation.meaning(meaning))
+  const [was, is] = [before, after].map(({ relations: { relations: rows } }) =>
+    rows.map(({ type, relation }) => `${type}#${relation}`),
+  ) as [string[], string[]]
+  return {
+    added: is.filter((name) => !was.includes(name)),
+    removed: was.filter((name) => !is.includes(name)),
+    relations,
+  }
+}
+
+function comparisonText({ added, removed, relations }: Comparison, next: CompiledModel): string {
+  const sections = [
+    ...removed.map((name) => `${name}: removed; checks of it fail with an error\n`),
+    ...added.map((name) => `${name}: new\n`),
+    ...relations.map((meaning) => meaningText(meaning, next)),
+  ]
+  if (sections.length === 0) return "Nobody gains or loses a relation: both models decide in the same way.\n"
+  return sections.join("\n")
+}
+
+const verdictWords = {
+  same: "nobody gains or loses it",
+  wider: "some gain it, nobody loses it",
+  narrower: "some lose it, nobody gains it",
+  incomparable: "some gain it, others lose it",
+} as const
+
+function meaningText({ relation, verdict, shown, gain, loss }: RelationMeaning, next: CompiledModel): string {
+  const place = placeOf(relation, next)
+  const proof = verdict === "incomparable" ? "" : ` (${shownWords(shown)})`
+  const head = `${relation}: ${verdictWords[verdict]}${proof}${place === undefined ? "" : `  ${place}`}\n`
+  return [
+    head,
+    ...(gain === undefined ? [] : [exampleText(gain, true)]),
+    ...(loss === undefined ? [] : [exampleText(loss, false)]),
+  ].join("")
+}
+
+function shownWords(shown: Shown): string {
+  if (shown === "proved") return "proved"
+  if (shown === "without cycles") return "proved for objects that do not lead back to themselves"
+  if (shown === "unknown") return "not proved"
+  return `true with fewer than ${shown.fewerThan} tuples; beyond that not searched`
+}
+
+function placeOf(relation: string, { types }: CompiledModel): string | undefined {
+  const [type = "", name = ""] = relation.split("#")
+  const span = types.get(type)?.relations.get(name)
+  return span === undefined ? undefined : `${span.file.path}:${span.file.position(span.start).line}`
+}
+
+/** An example as a test of a store file, which holds for the new model. */
+function exampleText({ tuples, user, relation, object }: AccessExample, isGain: boolean): string {
+  const lines = [
+    `- name: ${user} ${isGain ? "gains" : "loses"} ${relation} on ${object}`,
+    "  tuples:",
+    ...tuples.flatMap(({ user: subject, relation: by, object: on, condition, onlyIn }) => [
+      `    - user: ${quoted(subject)}`,
+      `      relation: ${by}`,
+      `      object: ${quoted(on)}`,
+      ...(condition === undefined
+        ? []
+        : ["      condition:", `        name: ${condition}  # ${conditionWords(onlyIn)}`]),
+    ]),
+    "  check:",
+    `    - user: ${user}`,
+    `      object: ${object}`,
+    "      assertions:",
+    `        ${relation}: ${isGain}`,
+  ]
+  return lines.map((line) => `  ${line}\n`).join("")
+}
+
+function conditionWords(onlyIn: "old" | "new" | undefined): string {
+  return onlyIn === undefined ? "has to be true" : `has to be true in the ${onlyIn} model only`
+}
+
+/** `user:*` would be an alias in YAML. */
+function quoted(text: string): string {
+  return /[*#]/.test(text) ? JSON.stringify(text) : text
+}

@@ -1,0 +1,133 @@
+import { compareTests } from "../../runtime/expression/same-outcome.ts"
+import type { Condition, ModelPlan } from "../../runtime/plan/authorization-model.ts"
+import { canonicalJson } from "../../runtime/plan/canonical.ts"
+import { type AccessExample, exampleOf } from "./example.ts"
+import { type Found, search } from "./search.ts"
+import { type ModelPair, type QuestionSpace, spaceOf } from "./spaces.ts"
+
+/** Steps for one relation and one type of users: some hundred milliseconds at most. */
+const stepsMaxDefault = 200_000
+
+/** What a change of a model means for one relation, whatever the tuples are. */
+export interface RelationMeaning {
+  /** `order#viewer`. */
+  readonly relation: string
+  /** `same`: nobody gains or loses it; `wider`: users may gain it and none loses it; `incomparable`: some gain it, others lose it. */
+  readonly verdict: "same" | "wider" | "narrower" | "incomparable"
+  /** With the fewest tuples of all. */
+  readonly gain?: AccessExample
+  readonly loss?: AccessExample
+  /** Why the part of the verdict without an example holds. */
+  readonly shown: Shown
+}
+
+/**
+ * `proved`: for all tuples. `without cycles`: for all tuples whose objects do not lead back to themselves, because the model excludes within a recursion.
+ * A number: for all stores with fewer tuples; then the search ended. `unknown`: nothing is shown.
+ */
+export type Shown = "proved" | "without cycles" | "unknown" | { readonly fewerThan: number }
+
+/** How much is searched. */
+export interface CompareBounds {
+  readonly stepsMax?: number
+}
+
+/**
+ * Compares each relation that both models have, for plain users of every type. Users that are sets (`group#member`) are not compared. Relations
+ * are left out when all that decides them is equal.
+ */
+export function compareRelations(
+  before: ModelPlan,
+  after: ModelPlan,
+  bounds: CompareBounds = {},
+): RelationMeaning[] {
+  const pair = pairOf(before, after)
+  const names = pair.plans.map(
+    ({ relations }) => new Set(relations.map(({ type, relation }) => `${type}#${relation}`)),
+  )
+  return [...(names[0] ?? [])]
+    .filter((name) => names[1]?.has(name))
+    .flatMap((name) => compareRelation(pair, name, bounds) ?? [])
+}
+
+/** The pair of models in which relations are compared. */
+export function pairOf(before: ModelPlan, after: ModelPlan): ModelPair {
+  const [old, next] = [before.model.conditions ?? {}, after.model.conditions ?? {}]
+  const changed = Object.keys(old).filter((name) => {
+    const other = next[name]
+    return other !== undefined && !isSameCondition(old[name] as Condition, other)
+  })
+  return { plans: [before.relations, after.relations], changedConditions: new Set(changed) }
+}
+
+function isSameCondition(old: Condition, next: Condition): boolean {
+  if (canonicalJson(old.parameters ?? {}) !== canonicalJson(next.parameters ?? {})) return false
+  return old.expression === next.expression || compareTests(old.expression, next.expression, true) === "same"
+}
+
+/** Compares one relation; undefined when all that decides it is equal in both models. */
+export function compareRelation(
+  pair: ModelPair,
+  relation: string,
+  { stepsMax = stepsMaxDefault }: CompareBounds = {},
+): RelationMeaning | undefined {
+  let gain: AccessExample | undefined
+  let loss: AccessExample | undefined
+  const shown: Shown[] = []
+  for (const user of usersOf(pair, relation)) {
+    const space = spaceOf(pair, relation, user)
+    if (space.isEqual) continue
+    if (space.isParadox) {
+      shown.push("unknown")
+      continue
+    }
+    const found = search(space, stepsMax)
+    shown.push(shownBy(found, space))
+    gain = smaller(gain, found.gain && exampleOf(found.gain, relation, user))
+    loss = smaller(loss, found.loss && exampleOf(found.loss, relation, user))
+  }
+  if (shown.length === 0) return undefined
+  const verdict =
+    gain === undefined
+      ? loss === undefined
+        ? "same"
+        : "narrower"
+      : loss === undefined
+        ? "wider"
+        : "incomparable"
+  return {
+    ...{ relation, verdict, shown: weakest(shown) },
+    ...(gain === undefined ? {} : { gain }),
+    ...(loss === undefined ? {} : { loss }),
+  }
+}
+
+/** Types of plain users that can have the relation in one of the models. */
+function usersOf({ plans }: ModelPair, relation: string): string[] {
+  const types = plans.flatMap(({ relations, subjects }) => {
+    const row = relations.find((each) => `${each.type}#${each.relation}` === relation)
+    return (row?.reach ?? []).map((at) => (subjects[at] ?? "").replace(/:\*$/, ""))
+  })
+  return [...new Set(types)].sort()
+}
+
+function shownBy({ searched }: Found, space: QuestionSpace): Shown {
+  if (searched !== "all") return { fewerThan: searched }
+  if (space.hasUserAsObject) return "unknown"
+  return space.hasRecursiveExclusion ? "without cycles" : "proved"
+}
+
+function smaller(
+  one: AccessExample | undefined,
+  other: AccessExample | undefined,
+): AccessExample | undefined {
+  if (one === undefined || other === undefined) return one ?? other
+  return other.tuples.length < one.tuples.length ? other : one
+}
+
+function weakest(all: readonly Shown[]): Shown {
+  if (all.includes("unknown")) return "unknown"
+  const bounds = all.flatMap((each) => (typeof each === "object" ? [each.fewerThan] : []))
+  if (bounds.length > 0) return { fewerThan: Math.min(...bounds) }
+  return all.includes("without cycles") ? "without cycles" : "proved"
+}

@@ -1,0 +1,93 @@
+import { Engine } from "../../runtime/check/engine.ts"
+import { type LoadedModel, loadModel } from "../../runtime/check/loaded-model.ts"
+import { MemorySource } from "../../runtime/check/memory-source.ts"
+import { CheckError } from "../../runtime/check/ports.ts"
+import type { ModelPlan } from "../../runtime/plan/authorization-model.ts"
+import type { RelationMeaning } from "./compare-relations.ts"
+import type { AccessExample, ExampleTuple } from "./example.ts"
+
+/** Objects of an example that are tried as one: an example has few. */
+const pairsMax = 500
+
+/**
+ * Asks the engine about examples, and makes them smaller by using one object for several where the models still differ. An example with
+ * conditions is returned as it is: their context is not known.
+ */
+export class Confirmation {
+  readonly #models: readonly [LoadedModel, LoadedModel]
+
+  constructor(before: ModelPlan, after: ModelPlan) {
+    this.#models = [loadModel(before), loadModel(after)]
+  }
+
+  async meaning(meaning: RelationMeaning): Promise<RelationMeaning> {
+    const { gain, loss } = meaning
+    return {
+      ...meaning,
+      ...(gain === undefined ? {} : { gain: await this.#smallest(gain, 1) }),
+      ...(loss === undefined ? {} : { loss: await this.#smallest(loss, 0) }),
+    }
+  }
+
+  /** `having`: the model in which the user has the relation. */
+  async #smallest(example: AccessExample, having: 0 | 1): Promise<AccessExample> {
+    if (example.tuples.some(({ condition }) => condition !== undefined)) return example
+    if (!(await this.#differs(example, having))) throw new Error(`unconfirmed: ${JSON.stringify(example)}`)
+    let smallest = example
+    let left = pairsMax
+    for (let joined: AccessExample | undefined = example; joined !== undefined; ) {
+      joined = undefined
+      for (const candidate of joinedObjects(smallest)) {
+        if (left-- <= 0) return smallest
+        if (!(await this.#differs(candidate, having))) continue
+        joined = candidate
+        smallest = candidate
+        break
+      }
+    }
+    return smallest
+  }
+
+  async #differs(example: AccessExample, having: 0 | 1): Promise<boolean> {
+    const source = new MemorySource()
+    source.write(...example.tuples.map(({ user, relation, object }) => ({ user, relation, object })))
+    const engine = new Engine(source, { pollMs: 0 })
+    try {
+      const [there, here] = [this.#models[having], this.#models[1 - having] as LoadedModel]
+      const { user, relation, object } = example
+      const request = { user, relation, object }
+      return (
+        (await engine.check("example", there, request)).allowed &&
+        !(await engine.check("example", here, request)).allowed
+      )
+    } catch (error) {
+      // A joined example may have a tuple that a model does not allow, or lead deeper than the engine follows.
+      if (error instanceof CheckError) return false
+      throw error
+    } finally {
+      engine.close()
+    }
+  }
+}
+
+/** The example with two objects of one type as one, in all ways. */
+function* joinedObjects(example: AccessExample): Iterable<AccessExample> {
+  const objects = [
+    ...new Set([
+      example.object,
+      ...example.tuples.flatMap(({ object, user }) => [object, user.split("#")[0] ?? ""]),
+    ]),
+  ].filter((each) => each !== example.user && !each.endsWith(":*"))
+  for (const [at, kept] of objects.entries())
+    for (const gone of objects.slice(at + 1)) {
+      if (kept.split(":")[0] !== gone.split(":")[0]) continue
+      const renamed = (text: string): string =>
+        text === gone ? kept : text.startsWith(`${gone}#`) ? `${kept}${text.slice(gone.length)}` : text
+      const tuples = new Map<string, ExampleTuple>()
+      for (const tuple of example.tuples) {
+        const next = { ...tuple, user: renamed(tuple.user), object: renamed(tuple.object) }
+        tuples.set(`${next.object} ${next.relation} ${next.user}`, next)
+      }
+      yield { ...example, object: renamed(example.object), tuples: [...tuples.values()] }
+    }
+}

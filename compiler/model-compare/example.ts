@@ -1,0 +1,53 @@
+import type { TriedObject } from "./search.ts"
+
+/** A tuple of an example. */
+export interface ExampleTuple {
+  readonly user: string
+  readonly relation: string
+  readonly object: string
+  /** Its condition, which has to be true. */
+  readonly condition?: string
+  /** A condition that the models define differently has to be true in only one of them. */
+  readonly onlyIn?: "old" | "new"
+}
+
+/** Tuples with which `user` has `relation` on `object` in one of two models only. */
+export interface AccessExample {
+  readonly tuples: readonly ExampleTuple[]
+  readonly user: string
+  readonly relation: string
+  readonly object: string
+}
+
+/** Names the objects of a shape: `folder:1`, `folder:2`, … The asked relation is one of its type. */
+export function exampleOf(root: TriedObject, relation: string, userType: string): AccessExample {
+  const counts = new Map<string, number>()
+  const user = `${userType}:ann`
+  const tuples: ExampleTuple[] = []
+  const named = (shape: TriedObject): string => {
+    const { type } = shape.space
+    const number = (counts.get(type) ?? 0) + 1
+    counts.set(type, number)
+    return `${type}:${number}`
+  }
+  const object = named(root)
+  const waiting: { shape: TriedObject; name: string }[] = [{ shape: root, name: object }]
+  for (const { shape, name } of waiting) {
+    for (let at = shape; at.last !== undefined; at = at.last.before) {
+      const { letter, to } = at.last.added
+      const { subject, condition, counts: models } = letter
+      let who = subject === userType ? user : subject
+      if (to !== undefined) {
+        const next = named(to)
+        who = subject.includes("#") ? `${next}${subject.slice(subject.indexOf("#"))}` : next
+        waiting.push({ shape: to, name: next })
+      }
+      tuples.push({
+        ...{ user: who, relation: letter.relation, object: name },
+        ...(condition === undefined ? {} : { condition }),
+        ...(models.length === 2 ? {} : { onlyIn: models[0] === 0 ? "old" : "new" }),
+      })
+    }
+  }
+  return { tuples, user, relation: relation.slice(relation.indexOf("#") + 1), object }
+}

@@ -1,0 +1,112 @@
+import { expect, test } from "vitest"
+import { compareRelations, type RelationMeaning } from "../../compiler/model-compare/compare-relations.ts"
+import { Confirmation } from "../../compiler/model-compare/confirm.ts"
+import { modelOf } from "../check/model.ts"
+
+const base = `
+type user
+type robot
+type group
+  relations
+    define member: [user, group#member]
+type folder
+  relations
+    define parent: [folder]
+    define owner: [user, group#member]
+    define editor: [user, robot] or owner
+    define viewer: [user, user:*] or owner or viewer from parent
+type doc
+  relations
+    define parent: [folder]
+    define blocked: [user]
+    define owner: [user]
+    define viewer: viewer from parent or owner
+    define can_read: viewer but not blocked
+    define can_sign: owner and viewer
+    define timed: [user with early]
+condition early(hour: int) {
+  hour < 12
+}
+`
+
+/** The meaning of a model with some lines replaced. */
+async function meaning(...edits: readonly [from: string, to: string][]): Promise<RelationMeaning[]> {
+  let text = base
+  for (const [from, to] of edits) {
+    expect(text).toContain(from)
+    text = text.replace(from, to)
+  }
+  const [before, after] = [modelOf(base).plan, modelOf(text).plan]
+  const confirmation = new Confirmation(before, after)
+  return Promise.all(compareRelations(before, after).map((each) => confirmation.meaning(each)))
+}
+
+const short = (all: readonly RelationMeaning[]) =>
+  all.map(({ relation, verdict, shown, gain, loss }) => {
+    const tuples = [gain, loss].map((each) =>
+      each?.tuples.map((tuple) => `${tuple.object} ${tuple.relation} ${tuple.user}`).sort(),
+    )
+    return [relation, verdict, shown, ...tuples]
+  })
+
+test("an equal model has nothing to compare, whatever the order", async () => {
+  expect(await meaning(["viewer from parent or owner", "owner or viewer from parent"])).toEqual([])
+})
+
+test("a part that adds nobody is the same, proved", async () => {
+  const found = await meaning([
+    "viewer from parent or owner",
+    "viewer from parent or owner or (owner but not blocked)",
+  ])
+  expect(short(found)).toEqual([
+    ["doc#can_read", "same", "proved", undefined, undefined],
+    ["doc#can_sign", "same", "proved", undefined, undefined],
+    ["doc#viewer", "same", "proved", undefined, undefined],
+  ])
+})
+
+test("who gains is shown by the fewest tuples, also far below", async () => {
+  const found = await meaning(["[user, user:*] or owner or", "[user, user:*] or editor or"])
+  const tuples = ["doc:1 parent folder:1", "folder:1 editor robot:ann"]
+  expect(short(found)).toEqual([
+    ["doc#can_read", "wider", "proved", tuples, undefined],
+    ["doc#can_sign", "same", "proved", undefined, undefined],
+    ["doc#viewer", "wider", "proved", tuples, undefined],
+    ["folder#viewer", "wider", "proved", ["folder:1 editor robot:ann"], undefined],
+  ])
+})
+
+test("an exclusion takes away, and its absence gives", async () => {
+  const [found] = await meaning(["viewer but not blocked", "viewer"])
+  expect(short(found === undefined ? [] : [found])).toEqual([
+    ["doc#can_read", "wider", "proved", ["doc:1 blocked user:ann", "doc:1 owner user:ann"], undefined],
+  ])
+  const narrower = await meaning(["owner and viewer", "(owner and viewer) but not blocked"])
+  expect(short(narrower)).toEqual([
+    ["doc#can_sign", "narrower", "proved", undefined, ["doc:1 blocked user:ann", "doc:1 owner user:ann"]],
+  ])
+})
+
+test("another part gives to some and takes from others", async () => {
+  const [found] = await meaning(["define editor: [user, robot] or owner", "define editor: [user] or viewer"])
+  expect(found).toMatchObject({
+    verdict: "incomparable",
+    gain: { user: "user:ann" },
+    loss: { user: "robot:ann" },
+  })
+})
+
+test("a condition that is defined otherwise may be true in one model only", async () => {
+  const [found] = await meaning(["hour < 12", "hour < 13"])
+  expect(found).toMatchObject({
+    ...{ relation: "doc#timed", verdict: "incomparable" },
+    gain: { tuples: [{ condition: "early", onlyIn: "new" }] },
+  })
+  expect(await meaning(["hour < 12", "(hour) < 12"])).toEqual([])
+})
+
+test("the search of a relation ends at its bound, and says how far it came", () => {
+  const after = modelOf(base.replace("owner and viewer", "owner and viewer and (viewer or owner)"))
+  const [found] = compareRelations(modelOf(base).plan, after.plan, { stepsMax: 3 })
+  expect(found).toMatchObject({ verdict: "same", shown: { fewerThan: expect.any(Number) } })
+})
