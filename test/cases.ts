@@ -127,7 +127,9 @@ function update(path: string, sections: readonly Section[], wanted: ReadonlyMap<
     const head = name === "" ? "" : `-- ${name}${how === undefined ? "" : ` (${how})`} --\n`
     return head + (wanted.get(name) ?? text)
   })
-  writeFileSync(path, written.join(""))
+  const next = written.join("")
+  // Tests of other processes read the file: for a moment it would be empty.
+  if (next !== readFileSync(path, "utf8")) writeFileSync(path, next)
 }
 
 function withNewline(text: string): string {
