@@ -4,11 +4,19 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import type { Gateway } from "../../runtime/gateway/gateway.ts"
+import type { Finished } from "../../runtime/gateway/observer.ts"
 import { compiled } from "../diff/compiled.ts"
 import { newGateway, startUpstream, type Upstream } from "../gateway/harness.ts"
 import { Chromium, chromiumPath } from "../support/chromium.ts"
 import { freePort } from "../support/free-port.ts"
-import { keycloakVersion, missingKeycloak, startKeycloak } from "../support/keycloak.ts"
+import {
+  keycloakAdmin,
+  keycloakStartMs,
+  keycloakVersion,
+  missingKeycloak,
+  startKeycloak,
+} from "../support/keycloak.ts"
+import { startThrowAwayRedis, type ThrowAwayRedis } from "../support/throw-away-redis.ts"
 import { until } from "../support/until.ts"
 
 const path = chromiumPath()
@@ -29,7 +37,20 @@ const realmOf = (url: string) => ({
       publicClient: false,
       standardFlowEnabled: true,
       redirectUris: [`${url}/oauth2/callback`],
-      attributes: { "pkce.code.challenge.method": "S256", "post.logout.redirect.uris": `${url}/public/bye` },
+      attributes: {
+        "pkce.code.challenge.method": "S256",
+        "post.logout.redirect.uris": `${url}/public/bye`,
+        "backchannel.logout.url": `${url}/oauth2/ended`,
+        "backchannel.logout.session.required": "true",
+      },
+      protocolMappers: [
+        {
+          name: "audience",
+          protocol: "openid-connect",
+          protocolMapper: "oidc-audience-mapper",
+          config: { "included.custom.audience": "pages", "access.token.claim": "true" },
+        },
+      ],
     },
   ],
   users: [
@@ -44,16 +65,19 @@ const realmOf = (url: string) => ({
 /** A project with pages for users and one for everybody. */
 function projectOf(port: number, issuer: string, pages: string): string {
   return `
-gateway test { listen 127.0.0.1:${port}; trust none }
+gateway test { listen 127.0.0.1:${port}; trust none; limits { shared redis redis_url { wait 5s } } }
+secret redis_url = env(REDIS_URL)
 secret web_secret = env(WEB_SECRET)
 secret key = env(KEY)
-issuer corp { discovery "${issuer}/realms/acme"; audience web }
+issuer corp { discovery "${issuer}/realms/acme"; audience pages }
 oidc web {
   issuer corp
   client "web" secret web_secret
   session-keys key
   scope "profile email"
+  session redis
   after-logout "/public/bye"
+  back-channel-logout "/oauth2/ended"
 }
 backend pages { url "${pages}" }
 api app {
@@ -62,6 +86,11 @@ api app {
   auth oidc web { forward access-token }
   inbound { header set "X-User" "\${jwt.preferred_username}" }
   ANY "/{rest*}"
+}
+api roles {
+  path "/roles"
+  auth oidc web { claims-from access-token }
+  GET "/" { respond 200 { body text "\${jwt.typ} \${jwt.azp}" } }
 }
 api public { path "/public"; auth none; GET "/bye" { respond 200 { body text "Goodbye." } } }
 `
@@ -85,9 +114,8 @@ async function picture(browser: Chromium, name: string): Promise<void> {
   if (to !== undefined) writeFileSync(join(to, `${name}.png`), await browser.screenshot())
 }
 
-/** A user logs in, stays for a refresh, and logs out. */
-async function walk(browser: Chromium, url: string, upstream: Upstream): Promise<void> {
-  await browser.open(`${url}/app/me?a=1`)
+/** A user logs in at the page of Keycloak, which is open. */
+async function logIn(browser: Chromium): Promise<void> {
   await until(() => browser.evaluate("document.querySelector('#username') !== null"), 300_000)
   await picture(browser, "1-login")
   await browser.evaluate(`
@@ -95,6 +123,15 @@ async function walk(browser: Chromium, url: string, upstream: Upstream): Promise
     document.querySelector("#password").value = "ann-password"
     document.querySelector("#kc-login").click()`)
   await browser.shows("Hello ann")
+}
+
+const statusIn = (browser: Chromium) =>
+  browser.evaluate<number>("fetch('/app/data').then((response) => response.status)")
+
+/** A user logs in, stays for a refresh, and logs out. */
+async function walk(browser: Chromium, url: string, upstream: Upstream): Promise<void> {
+  await browser.open(`${url}/app/me?a=1`)
+  await logIn(browser)
   expect(await browser.url).toBe(`${url}/app/me?a=1`)
   await picture(browser, "2-page")
   // No script sees the cookies, and the backend gets none.
@@ -124,9 +161,42 @@ async function walk(browser: Chromium, url: string, upstream: Upstream): Promise
   await browser.shows("Goodbye.")
   expect(await browser.url).toBe(`${url}/public/bye`)
   await picture(browser, "3-goodbye")
-  expect(await browser.evaluate("fetch('/app/data').then((response) => response.status)")).toBe(401)
+  expect(await statusIn(browser)).toBe(401)
   await browser.open(`${url}/app/me`)
   await until(() => browser.evaluate("document.querySelector('#username') !== null"), 300_000)
+}
+
+/** An administrator of Keycloak ends all sessions of ann. */
+async function endByAdministrator(issuer: string): Promise<void> {
+  const form = { grant_type: "password", client_id: "admin-cli", username: keycloakAdmin.name }
+  const given = await fetch(`${issuer}/realms/master/protocol/openid-connect/token`, {
+    method: "POST",
+    body: new URLSearchParams({ ...form, password: keycloakAdmin.password }),
+  })
+  const { access_token: token } = (await given.json()) as { access_token: string }
+  const headers = { authorization: `Bearer ${token}` }
+  const users = `${issuer}/admin/realms/acme/users`
+  const [ann] = (await (await fetch(`${users}?username=ann`, { headers })).json()) as [{ id: string }]
+  const { status } = await fetch(`${users}/${ann.id}/logout`, { method: "POST", headers })
+  expect(status).toBe(204)
+}
+
+async function startGateway(
+  project: string,
+  redisUrl: string,
+  finished: (ended: Finished) => void,
+): Promise<Gateway> {
+  const gateway = newGateway({
+    folder: process.cwd(),
+    environment: {
+      WEB_SECRET: "web-secret",
+      KEY: "the key of sessions, with 32 bytes",
+      REDIS_URL: redisUrl,
+    },
+    observer: { finished },
+  })
+  await gateway.apply(compiled({ "gateway.conf": project }))
+  return gateway
 }
 
 describe.skipIf(reason !== undefined)(
@@ -138,32 +208,31 @@ describe.skipIf(reason !== undefined)(
     let gateway: Gateway | undefined
     let upstream: Upstream
     let browser: Chromium
+    let redis: ThrowAwayRedis
+    let issuer = ""
     const problems: (string | undefined)[] = []
+    const causes: (string | undefined)[] = []
 
     beforeAll(async () => {
       folder = mkdtempSync(join(tmpdir(), "sallyport-keycloak-"))
       const port = await freePort()
       url = `http://127.0.0.1:${port}`
       const started = await startKeycloak(folder, realmOf(url))
-      keycloak = started.keycloak
+      ;({ keycloak, issuer } = started)
+      redis = await startThrowAwayRedis()
       upstream = await startPages()
-      gateway = newGateway({
-        folder: process.cwd(),
-        environment: { WEB_SECRET: "web-secret", KEY: "the key of sessions, with 32 bytes" },
-        observer: { finished: ({ problem, cause }) => problems.push(problem && `${problem}: ${cause}`) },
+      gateway = await startGateway(projectOf(port, started.issuer, upstream.url), redis.url, (ended) => {
+        problems.push(ended.problem && `${ended.problem}: ${ended.cause}`)
+        causes.push(ended.cause)
       })
-      await gateway.apply(
-        compiled({
-          "gateway.conf": projectOf(port, started.issuer, upstream.url),
-        }),
-      )
       browser = await Chromium.start(path ?? "")
-    })
+    }, keycloakStartMs)
 
     afterAll(async () => {
       await browser?.close()
       await gateway?.close(0)
       await upstream?.close()
+      await redis?.stop()
       if (keycloak?.pid !== undefined) process.kill(-keycloak.pid, "SIGKILL")
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
     })
@@ -173,6 +242,19 @@ describe.skipIf(reason !== undefined)(
       // Browsers ask for an icon and open connections that they do not use, which are problems of other kinds.
       const failures = problems.filter((each) => /^(?:login-(?!required)|session|issuer)/.test(each ?? ""))
       expect(failures).toEqual([])
+    })
+
+    test("has the claims of the access token where a route wants them, and is logged out by an administrator", async () => {
+      await browser.open(`${url}/app/me`)
+      await logIn(browser)
+      const claims = await browser.evaluate<string>("fetch('/roles').then((response) => response.text())")
+      expect(claims).toBe("Bearer web")
+      expect(await statusIn(browser)).toBe(200)
+      await endByAdministrator(issuer)
+      await until(() => causes.includes("the provider has ended 1 session"), 300_000)
+      expect(await statusIn(browser)).toBe(401)
+      await browser.open(`${url}/app/me`)
+      await until(() => browser.evaluate("document.querySelector('#username') !== null"), 300_000)
     })
   },
 )

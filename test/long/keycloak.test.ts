@@ -11,7 +11,13 @@ import { createMemoryLimiter } from "../../runtime/limits/memory.ts"
 import { compile } from "../compile.ts"
 import { authorizerOf } from "../gateway/authorizer.ts"
 import { freePort } from "../support/free-port.ts"
-import { keycloakAdmin, keycloakVersion, missingKeycloak, startKeycloak } from "../support/keycloak.ts"
+import {
+  keycloakAdmin,
+  keycloakStartMs,
+  keycloakVersion,
+  missingKeycloak,
+  startKeycloak,
+} from "../support/keycloak.ts"
 
 const realm = {
   realm: "acme",
@@ -58,7 +64,7 @@ describe.skipIf(reason !== undefined)(
       folder = mkdtempSync(join(tmpdir(), "sallyport-keycloak-"))
       ;({ keycloak, issuer } = await startKeycloak(folder, realm))
       ;({ gateway, url } = await gatewayFor(issuer))
-    })
+    }, keycloakStartMs)
 
     afterAll(async () => {
       await gateway?.close(0)

@@ -34,10 +34,13 @@ export function missingKeycloak(): string | undefined {
   return existsSync(artefact) ? undefined : "Maven left no Keycloak distribution"
 }
 
+/** For a hook that starts it. A hook that ended before the start would leave the process behind. */
+export const keycloakStartMs = 1_800_000
+
 /** Its administrator. */
 export const keycloakAdmin = { name: "admin", password: "admin-password" }
 
-/** Unpacks it into `folder` and starts it with a realm, about half a minute. The caller kills its process group. */
+/** Unpacks it into `folder` and starts it with a realm, about half a minute on an idle machine, nine at a load of 20. The caller kills its process group. */
 export async function startKeycloak(
   folder: string,
   realm: { readonly realm: string },
