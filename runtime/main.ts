@@ -55,7 +55,7 @@ async function start(settings: RuntimeSettings, database: Database, metrics: Met
   const serving = openServing(settings, { database, metrics, plan: () => keeper.served })
   const { gateway, listeners, metering, losses, warm, http } = serving
   const disk = keptPlanOf(settings)
-  const operators = openControlListeners(settings, { http, managed: serving.acme })
+  const operators = openControlListeners(settings, { http, edge: serving.edge })
   const servable = operators?.around(serving.servable) ?? serving.servable
   const keeper = new PlanKeeper({ database, log, disk, servable, onHistoryLost: losses.ofPlans })
   const parts = { ...serving, keeper, operators }

@@ -7,6 +7,7 @@ import {
   neutral,
   opens,
 } from "../analysis/finding.ts"
+import { same } from "../analysis/same.ts"
 import { listWords, referenceWords, textWords } from "../analysis/words.ts"
 
 const orderedAgain = "until it is issued, the present one is shown"
@@ -50,12 +51,32 @@ const acmeRules: FieldRules<AcmePlan> = {
 
 /** What a difference in a declared certificate means. A reference is compared, not the certificate: its file is read when the plan is loaded. */
 export function certificateFindings(before: CertificatePlan, after: CertificatePlan): Finding[] {
-  if ("acme" in before && "acme" in after) return compareFields(acmeRules, before.acme, after.acme)
+  return [...staplingFindings(before, after), ...sourceFindings(before, after)]
+}
+
+function staplingFindings(before: CertificatePlan, after: CertificatePlan): Finding[] {
+  if (before.ocspStapling === after.ocspStapling) return []
   return [
-    opens(
-      "the gateway shows another certificate: servers may see another identity, and clients may not trust it",
+    neutral(
+      after.ocspStapling === false
+        ? "clients no longer get the authority's response about the certificate in handshakes: they ask the authority, or do without"
+        : "the process asks the authority about the certificate, and clients get its response in handshakes",
     ),
   ]
+}
+
+function sourceFindings(
+  { ocspStapling: _, ...before }: CertificatePlan,
+  { ocspStapling: __, ...after }: CertificatePlan,
+): Finding[] {
+  if ("acme" in before && "acme" in after) return compareFields(acmeRules, before.acme, after.acme)
+  return same(before, after)
+    ? []
+    : [
+        opens(
+          "the gateway shows another certificate: servers may see another identity, and clients may not trust it",
+        ),
+      ]
 }
 
 /** A certificate as it is written in gateway.conf. */
@@ -64,7 +85,8 @@ export function certificateWords(name: string, certificate: CertificatePlan): st
     "acme" in certificate
       ? `acme { ${acmeWords(certificate.acme)} }`
       : `cert ${pemWords(certificate.cert)}; key ${pemWords(certificate.key)}`
-  return `certificate ${name} { ${inside} }`
+  const stapling = certificate.ocspStapling === false ? "; ocsp-stapling off" : ""
+  return `certificate ${name} { ${inside}${stapling} }`
 }
 
 function acmeWords({

@@ -21,6 +21,7 @@ import {
   revocationListsOf,
 } from "../http/server/listener.ts"
 import { challengePrefix, type ManagedCertificates } from "../http/server/managed-certificates.ts"
+import type { OcspStaples } from "../http/server/ocsp-staples.ts"
 import type { ShownCertificate } from "../http/server/server-certificates.ts"
 import type { TicketKeys } from "../http/server/ticket-keys.ts"
 import { type HandshakeFailure, HandshakeFailures } from "../http/server/tls.ts"
@@ -57,6 +58,7 @@ import { renderProblem } from "./exchange/problem.ts"
 import { explainRequest } from "./explain/explain-request.ts"
 import type { RequestExplanation, RequestQuestion } from "./explain/request-explanation.ts"
 import {
+  certificatesServed,
   type ListenerTrusts,
   readClientTrusts,
   type Transports,
@@ -92,6 +94,8 @@ export interface GatewayOptions {
   readonly managed?: ManagedCertificates | undefined
   /** The keys of the session tickets of its listeners (default: each has keys of its own). */
   readonly tickets?: TicketKeys | undefined
+  /** The OCSP responses for its certificates (default: none are stapled). */
+  readonly staples?: OcspStaples | undefined
   /** Sends requests of the gateway itself; the caller closes it. Default: a client owned by the gateway. */
   readonly http?: OutgoingHttp
   /** Default: in memory, 64 MiB. */
@@ -444,6 +448,7 @@ class RunningGateway implements Gateway {
         trusts,
         managed: this.#options.managed,
         tickets: this.#options.tickets,
+        staples: this.#options.staples,
       })
       const opened = await this.#open(plan, next.listen, transports)
       return {
@@ -518,6 +523,7 @@ class RunningGateway implements Gateway {
     previous?.generation.retire()
     this.#context.tunnels.keep((key) => Object.hasOwn(plan.plan.routes, key))
     this.#watch.watch([...next.files, ...files])
+    this.#options.staples?.use("gateway", certificatesServed(transports))
     this.#options.managed?.use("gateway", next.resources.acme, () => this.#reload())
     this.#forgetEnded()
     return {

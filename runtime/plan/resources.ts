@@ -229,9 +229,13 @@ const pemFile = z.strictObject({ file: z.string().min(1) })
 const pemSecret = z.strictObject({ secret: name })
 
 /** PEM in files, which are read again when they change, or in named values. */
+/** False: no OCSP response is stapled to its handshakes. Absent: if the certificate names a responder. */
+const ocspStapling = z.literal(false).optional()
+
 const pemCertificate = z.strictObject({
   cert: z.union([pemFile, pemSecret, z.strictObject({ value: name })]),
   key: z.union([pemFile, pemSecret]),
+  ocspStapling,
 })
 /** Where a certificate and its key are. */
 export type PemCertificatePlan = z.infer<typeof pemCertificate>
@@ -250,6 +254,7 @@ const acmeCertificate = z.strictObject({
     ca: pemFile.optional(),
     protectedBy: pemSecret,
   }),
+  ocspStapling,
 })
 /** Who issues a certificate, for which hosts, and how they are proved. */
 export type AcmePlan = z.infer<typeof acmeCertificate>["acme"]

@@ -1,5 +1,6 @@
 import type { AcmeCertificates, AcmeState } from "../acme/acme-certificates.ts"
 import type { Gateway } from "../gateway/gateway.ts"
+import type { OcspStaples, StapleState } from "../http/server/ocsp-staples.ts"
 import type { ShownCertificate } from "../http/server/server-certificates.ts"
 import { endSoon } from "../plan/certificate-pair.ts"
 import type { Metrics } from "../telemetry/metrics.ts"
@@ -20,6 +21,7 @@ interface SecuredParts {
     | undefined
   /** Certificates from ACME. */
   readonly acme?: Pick<AcmeCertificates, "states">
+  readonly staples?: Pick<OcspStaples, "states">
 }
 
 /**
@@ -27,7 +29,28 @@ interface SecuredParts {
  * expired.
  */
 export function certificateWarnings(parts: SecuredParts, now = Date.now()): string[] {
-  return [...ownWarnings(parts, now), ...listWarnings(parts, now)]
+  const staples = (parts.staples?.states ?? []).flatMap(stapleWarning)
+  return [...ownWarnings(parts, now), ...staples, ...listWarnings(parts, now)]
+}
+
+/** Some failures in a row are ordinary for a responder. */
+const failuresTold = 3
+
+function stapleWarning({ name, isDemanded, isRevoked, failures, reason, endsMs }: StapleState): string[] {
+  if (isRevoked)
+    return [`certificate ${name} is revoked by its authority, so clients may refuse it: replace it`]
+  if (reason === undefined) return []
+  if (endsMs !== undefined)
+    return failures < failuresTold
+      ? []
+      : [
+          `the OCSP response of certificate ${name} could not be renewed, ${failures} times: ${reason}; it ends at ${new Date(endsMs).toISOString()}`,
+        ]
+  if (isDemanded)
+    return [
+      `certificate ${name} demands a stapled OCSP response (must-staple), and there is none: ${reason}; clients may refuse it`,
+    ]
+  return failures < failuresTold ? [] : [`no OCSP response can be stapled for certificate ${name}: ${reason}`]
 }
 
 /** Lists are renewed every few days, so a warning before their end would always be shown. */

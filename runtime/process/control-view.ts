@@ -27,12 +27,12 @@ export type OwnStatus = Pick<StatusAnswer, "traffic" | "engine" | "database" | "
 
 /** The view of the parts in this process. */
 export function viewOf(
-  serving: Pick<Serving, "gateway" | "listeners" | "acme" | "refused" | "warm" | "servers"> & {
+  serving: Pick<Serving, "gateway" | "listeners" | "edge" | "refused" | "warm" | "servers"> & {
     readonly operators?: ControlListeners | undefined
   },
   { database, metrics }: { readonly database: Database; readonly metrics: Metrics },
 ): ControlView {
-  const { gateway, listeners, operators, acme, refused, warm, servers } = serving
+  const { gateway, listeners, operators, edge, refused, warm, servers } = serving
   return {
     metrics: async () => metrics.read(),
     explain: async (question) => gateway?.explain(question),
@@ -44,7 +44,7 @@ export function viewOf(
       engine: warm.status,
       warnings: [
         ...awayReasons({ gateway, listeners, operators }),
-        ...certificateWarnings({ gateway, listeners, operators, acme }),
+        ...certificateWarnings({ gateway, listeners, operators, ...edge }),
       ],
     }),
   }

@@ -1,5 +1,6 @@
 import {
   addCertificate,
+  certificatesServed,
   type ReadCertificates,
   readClientTrusts,
   type Transports,
@@ -19,6 +20,7 @@ import {
 } from "../gateway/generation/references.ts"
 import { type OpenTracer, provisionTracer, type TracerMaker } from "../gateway/generation/tracer-of-plan.ts"
 import type { ManagedCertificates } from "../http/server/managed-certificates.ts"
+import type { OcspStaples } from "../http/server/ocsp-staples.ts"
 import type { TicketKeys } from "../http/server/ticket-keys.ts"
 import type { IssuerSettings } from "../identity/issuer.ts"
 import type { TokenVerifier } from "../identity/verifier.ts"
@@ -40,6 +42,8 @@ export interface ListenerAccessSettings extends Outside {
   readonly openTracer?: OpenTracer | undefined
   /** The keys of the session tickets of its listeners. */
   readonly tickets?: TicketKeys | undefined
+  /** The OCSP responses for its certificates (default: none are stapled). */
+  readonly staples?: OcspStaples | undefined
 }
 
 /** Verifiers of a plan's issuers, by name. */
@@ -137,6 +141,7 @@ export class ListenerAccess<Callers> {
         this.#current = next
         release(before)
         this.#watch.watch(next.files)
+        this.#settings.staples?.use(this.#side.name, certificatesServed(next.transports))
         this.#settings.managed?.use(this.#side.name, next.acme, () => void this.#reload())
         this.#settled()
       },
@@ -268,8 +273,8 @@ export class ListenerAccess<Callers> {
     }
     if (problems.length > 0) throw new LoadError(problems)
     const { trusts, files: trustFiles } = await readClientTrusts(plan, { side, listen }, this.#settings)
-    const { managed, tickets } = this.#settings
-    const parts = { certificates: read.found, trusts, managed, tickets }
+    const { managed, tickets, staples } = this.#settings
+    const parts = { certificates: read.found, trusts, managed, tickets, staples }
     return {
       transports: transportsOf(plan, { side, listen }, parts),
       files: [...files, ...trustFiles],

@@ -1,21 +1,19 @@
 import type { HttpClient } from "../http/client/http-client.ts"
-import type { ManagedCertificates } from "../http/server/managed-certificates.ts"
-import { TicketKeys } from "../http/server/ticket-keys.ts"
 import { ControlAccess } from "./control-access.ts"
 import { ControlListeners } from "./control-listeners.ts"
+import { type Edge, listenerTlsOf } from "./open-edge.ts"
 import { verifierMaker } from "./open-gateway.ts"
 import type { RuntimeSettings } from "./settings.ts"
 
 /** The control listeners of plans; undefined in a process without that role. */
 export function openControlListeners(
   { roles, env, cwd, log }: RuntimeSettings,
-  { http, managed }: { readonly http: HttpClient; readonly managed: ManagedCertificates },
+  { http, edge }: { readonly http: HttpClient; readonly edge: Edge },
 ): ControlListeners | undefined {
   if (!roles.includes("control")) return undefined
   const access = new ControlAccess({
     createVerifier: verifierMaker(log, http),
-    managed,
-    tickets: new TicketKeys(),
+    ...listenerTlsOf(edge),
     environment: env,
     folder: cwd,
     onReload: (error) =>

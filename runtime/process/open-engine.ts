@@ -2,13 +2,12 @@ import type { ApiObserver } from "../authz/observed.ts"
 import type { RejectedRequest } from "../authz/ports.ts"
 import type { Engine } from "../check/engine.ts"
 import type { HttpClient } from "../http/client/http-client.ts"
-import type { ManagedCertificates } from "../http/server/managed-certificates.ts"
-import type { TicketKeys } from "../http/server/ticket-keys.ts"
 import type { Database } from "../store/database.ts"
 import type { Log } from "../telemetry/log.ts"
 import { EngineAccess } from "./engine-access.ts"
 import { EngineListeners } from "./engine-listeners.ts"
 import { LogBudget } from "./log-budget.ts"
+import { type Edge, listenerTlsOf } from "./open-edge.ts"
 import { verifierMaker } from "./open-gateway.ts"
 import type { PlanStores } from "./plan-stores.ts"
 import type { RuntimeSettings } from "./settings.ts"
@@ -24,19 +23,17 @@ export function openEngine(
     readonly engine: Engine
     readonly stores: PlanStores
     readonly http: HttpClient
-    readonly managed: ManagedCertificates
-    readonly tickets: TicketKeys
+    readonly edge: Edge
     readonly observer: ApiObserver
     readonly tracing: Tracing
     /** Of a worker: the key with which its parent calls the engine. */
     readonly ownKey?: string | undefined
   },
 ): EngineListeners {
-  const { database, engine, stores, http, observer, ownKey, managed, tracing } = parts
+  const { database, engine, stores, http, observer, ownKey, tracing } = parts
   const access = new EngineAccess({
     createVerifier: verifierMaker(log, http),
-    managed,
-    tickets: parts.tickets,
+    ...listenerTlsOf(parts.edge),
     environment: env,
     folder: cwd,
     openTracer: tracing.open,

@@ -2,8 +2,6 @@ import type { DiscoveryNote } from "../discovery/discovery.ts"
 import { createGateway, type Gateway } from "../gateway/gateway.ts"
 import type { Observer } from "../gateway/observer.ts"
 import type { HttpClient } from "../http/client/http-client.ts"
-import type { ManagedCertificates } from "../http/server/managed-certificates.ts"
-import type { TicketKeys } from "../http/server/ticket-keys.ts"
 import { createVerifier, type IssuerSettings } from "../identity/issuer.ts"
 import { createKeyTable } from "../identity/keys.ts"
 import type { TokenVerifier } from "../identity/verifier.ts"
@@ -11,6 +9,7 @@ import type { BoundedLimiter } from "../limits/limiter.ts"
 import { createMemoryLimiter } from "../limits/memory.ts"
 import type { Log } from "../telemetry/log.ts"
 import type { Metering } from "./metering.ts"
+import { type Edge, listenerTlsOf } from "./open-edge.ts"
 import type { PlanStores } from "./plan-stores.ts"
 import type { RuntimeSettings } from "./settings.ts"
 import type { Tracing } from "./tracing.ts"
@@ -51,22 +50,20 @@ export function openGateway(
     readonly metering: Metering
     readonly observer: Observer
     readonly http: HttpClient
-    readonly managed: ManagedCertificates
-    readonly tickets: TicketKeys
+    readonly edge: Edge
     readonly tracing: Tracing
     /** Absent: this process counts on its own. */
     readonly limiter?: BoundedLimiter | undefined
   },
 ): Gateway {
   const { log } = settings
-  const { stores, observer, http, managed } = parts
+  const { stores, observer, http } = parts
   const { issued, quotas } = parts.metering
   return createGateway({
     http,
     openTracer: parts.tracing.open,
     createVerifier: verifierMaker(log, http),
-    managed,
-    tickets: parts.tickets,
+    ...listenerTlsOf(parts.edge),
     createKeyTable: (entries) => createKeyTable(entries, issued),
     limiter: parts.limiter ?? createMemoryLimiter(),
     onShared: (what, redis, reason) =>

@@ -1,10 +1,9 @@
-import type { AcmeCertificates } from "../acme/acme-certificates.ts"
 import { Engine } from "../check/engine.ts"
 import type { Servable } from "../control/plan-keeper.ts"
 import type { Gateway } from "../gateway/gateway.ts"
 import { HttpClient } from "../http/client/http-client.ts"
-import type { ManagedCertificates } from "../http/server/managed-certificates.ts"
-import { TicketKeys, type TicketSeed } from "../http/server/ticket-keys.ts"
+import type { AskResponder } from "../http/server/ocsp-staples.ts"
+import type { TicketSeed } from "../http/server/ticket-keys.ts"
 import type { BoundedLimiter } from "../limits/limiter.ts"
 import type { Plan, PlanBody } from "../plan/plan.ts"
 import type { Database } from "../store/database.ts"
@@ -18,9 +17,10 @@ import { addEngineMetrics } from "./engine-metrics.ts"
 import { EngineObserver } from "./engine-observer.ts"
 import { HistoryLosses } from "./history-losses.ts"
 import { Metering, type ProcessQuotas } from "./metering.ts"
-import { openAcme } from "./open-acme.ts"
+import { type Edge, openEdge } from "./open-edge.ts"
 import { openEngine } from "./open-engine.ts"
 import { openGateway } from "./open-gateway.ts"
+import { responderClient } from "./open-staples.ts"
 import { PlanStores } from "./plan-stores.ts"
 import type { RefusedRequests } from "./refused-requests.ts"
 import type { RelationChanges } from "./relation-changes.ts"
@@ -38,6 +38,8 @@ export interface SharedByWorkers {
   readonly engineKey: string
   /** With it, a client resumes its TLS session on any worker. */
   readonly ticketSeed: TicketSeed
+  /** Asks OCSP responders once for all workers. */
+  readonly askResponder: AskResponder
 }
 
 /** The parts of a process that serve requests; `gateway` and `listeners` are undefined where it does not have the role. */
@@ -51,7 +53,7 @@ export interface Serving {
   readonly refused: RefusedRequests
   readonly relations: RelationChanges
   readonly http: HttpClient
-  readonly acme: ManagedCertificates & Pick<AcmeCertificates, "states">
+  readonly edge: Edge
   /** Runs plans on these parts. */
   readonly servable: Servable
   /** The addresses on which they listen, as `host:port`. */
@@ -88,14 +90,14 @@ export function openServing(
   if (roles.some((role) => role !== "control")) addEngineMetrics(metrics, engine, names)
   const stores = new PlanStores({ checks: engine, writes, observer: asked })
   const warm = new WarmStores(engine, log, names)
-  const acme = openAcme(settings, { database, metrics })
+  const askResponder = shared?.askResponder ?? responderClient(http)
+  const edge = openEdge(settings, { database, metrics, askResponder, ticketSeed: shared?.ticketSeed })
   const measured = { database, metrics, losses, log, spoolFolder: spoolOf(settings), plan }
   const metering = new Metering({ ...measured, quotas: shared?.quotas })
   const observing = { metrics, log, requestLog, stores, metering, database }
   const { observer, refused, relations } = makeObservers(observing)
   const tracing = new Tracing({ http, log, version: settings.version }, metrics)
-  const tickets = new TicketKeys(shared?.ticketSeed)
-  const ports = { tickets, database, engine, stores, metering, observer, http, tracing, managed: acme }
+  const ports = { edge, database, engine, stores, metering, observer, http, tracing }
   const gateway = roles.includes("gateway")
     ? openGateway(settings, { ...ports, limiter: shared?.limiter })
     : undefined
@@ -104,7 +106,7 @@ export function openServing(
     : undefined
   losses.onLoss = () => listeners?.forgetModels()
   return {
-    ...{ gateway, listeners, metering, servers, warm, losses, refused, relations, http, acme },
+    ...{ gateway, listeners, metering, servers, warm, losses, refused, relations, http, edge },
     servable: servedBy({ engine, stores, warm, gateway, listeners, log: logOf(settings, engineLog) }),
     addresses: () => ({ gateway: gateway?.addresses() ?? [], authz: listeners?.addresses() ?? [] }),
     async stop(graceMs) {
@@ -113,7 +115,7 @@ export function openServing(
     async close() {
       // The last spans are sent with the client that closes after it.
       await tracing.close()
-      await Promise.all([metering.close(), refused.close(), http.close(), acme.close()])
+      await Promise.all([metering.close(), refused.close(), http.close(), edge.close()])
       engine.close()
       closeRequestLog?.()
       await servers.close()

@@ -121,6 +121,8 @@ export interface ParentCalls extends Calls {
     calls: number,
   ): QuotaAnswer | Promise<QuotaAnswer>
   addQuota(terms: QuotaTerms, key: string, anchorMs: number, used: UsedQuota): void
+  /** Asks an OCSP responder; request and response in base64. Workers that ask the same get one response. */
+  askResponder(url: string, request: string): Promise<string>
   lookAtQuota(terms: QuotaTerms, key: string, anchorMs: number): Promise<QuotaLook | undefined>
 }
 

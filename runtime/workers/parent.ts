@@ -4,6 +4,7 @@ import type { Control } from "../control/server.ts"
 import { SubscriptionDesk } from "../control/subscription-desk.ts"
 import { UsageDesk } from "../control/usage-desk.ts"
 import { HttpClient } from "../http/client/http-client.ts"
+import type { AskResponder } from "../http/server/ocsp-staples.ts"
 import { createMemoryLimiter } from "../limits/memory.ts"
 import { schemeOf } from "../plan/resources.ts"
 import { certificateWarnings } from "../process/certificate-state.ts"
@@ -16,9 +17,10 @@ import { HistoryLosses } from "../process/history-losses.ts"
 import { keptPlanOf } from "../process/kept-plan.ts"
 import { openQuotas, type ProcessQuotas } from "../process/metering.ts"
 import { MetricPush } from "../process/metric-push.ts"
-import { openAcme } from "../process/open-acme.ts"
 import { openControl } from "../process/open-control.ts"
 import { openControlListeners } from "../process/open-control-listeners.ts"
+import { openEdge } from "../process/open-edge.ts"
+import { responderClient } from "../process/open-staples.ts"
 import { addStateMetrics, readinessOf, reportOf } from "../process/process-state.ts"
 import { type Runtime, type RuntimeSettings, spoolOf } from "../process/settings.ts"
 import { StartError, startErrorOf } from "../process/start-error.ts"
@@ -78,8 +80,8 @@ async function start(settings: ParentSettings, database: Database, metrics: Metr
   const losses = new HistoryLosses(metrics, log)
   const quotas = openQuotas(database, spoolOf(settings), losses)
   const engineKey = newOwnKey()
-  const { pool, failed } = poolOf(settings, { database, metrics, quotas, engineKey })
-  const { operators, acme, closeOperators } = operatorsOf(settings, database, metrics)
+  const { operators, edge, askResponder, closeOperators } = operatorsOf(settings, database, metrics)
+  const { pool, failed } = poolOf(settings, { database, metrics, quotas, engineKey, askResponder })
   const servable = operators?.around(pool) ?? pool
   const disk = keptPlanOf(settings)
   const keeper = new PlanKeeper({ database, log, servable, disk, onHistoryLost: losses.ofPlans })
@@ -106,7 +108,7 @@ async function start(settings: ParentSettings, database: Database, metrics: Metr
     await database.close()
   }
   try {
-    const view = withWarnings(viewOf(pool, keeper, database, metrics, engineKey), { operators, acme })
+    const view = withWarnings(viewOf(pool, keeper, database, metrics, engineKey), { operators, ...edge })
     const metering = desksOf(database, keeper, pool)
     const parts = { database, keeper, heartbeat, readiness, view, metering, operators }
     control = await openControl(settings, { ...parts, started: () => isStarted })
@@ -134,12 +136,13 @@ async function start(settings: ParentSettings, database: Database, metrics: Metr
 /** The control listeners of plans, and their certificates. */
 function operatorsOf(settings: ParentSettings, database: Database, metrics: Metrics) {
   const http = new HttpClient()
-  const acme = openAcme(settings, { database, metrics })
-  const operators = openControlListeners(settings, { http, managed: acme })
+  const askResponder = responderClient(http)
+  const edge = openEdge(settings, { database, metrics, askResponder })
+  const operators = openControlListeners(settings, { http, edge })
   const closeOperators = async () => {
-    await Promise.all([acme.close(), http.close()])
+    await Promise.all([edge.close(), http.close()])
   }
-  return { operators, acme, closeOperators }
+  return { operators, edge, askResponder, closeOperators }
 }
 
 /** The workers, with the limits of the machine. `failed` resolves when workers end again and again. */
@@ -150,6 +153,7 @@ function poolOf(
     readonly metrics: Metrics
     readonly quotas: ProcessQuotas
     readonly engineKey: string
+    readonly askResponder: AskResponder
   },
 ): { readonly pool: WorkerPool; readonly failed: Promise<StartError> } {
   const { database, ...shared } = parts
@@ -281,7 +285,7 @@ function viewOf(
 /** The view, with what is wrong with the certificates of the parent's own listeners. */
 function withWarnings(
   view: ControlView,
-  parts: Pick<Parameters<typeof certificateWarnings>[0], "operators" | "acme">,
+  parts: Pick<Parameters<typeof certificateWarnings>[0], "operators" | "acme" | "staples">,
 ): ControlView {
   const own = () => certificateWarnings({ gateway: undefined, listeners: undefined, ...parts })
   return {

@@ -1,6 +1,7 @@
 import cluster from "node:cluster"
 import { PlanRefused, type Prepared, type Servable } from "../control/plan-keeper.ts"
 import type { ApplyProblem } from "../control/ports.ts"
+import type { AskResponder } from "../http/server/ocsp-staples.ts"
 import { TicketKeys } from "../http/server/ticket-keys.ts"
 import type { LocalLimiter } from "../limits/limiter.ts"
 import type { Plan } from "../plan/plan.ts"
@@ -20,6 +21,7 @@ import {
 import { LimitDesk } from "./limit-desk.ts"
 import { countersFor } from "./machine-counters.ts"
 import { Replacements, steadyMs } from "./replacements.ts"
+import { ResponderDesk } from "./responder-desk.ts"
 import { countedMetrics, mergedMetrics } from "./sums.ts"
 import { type WorkerEnd, WorkerProcess } from "./worker-process.ts"
 
@@ -32,6 +34,8 @@ export interface WorkerPoolSettings {
   readonly quotas: ProcessQuotas
   /** With it the parent calls the engine of any worker. */
   readonly engineKey: string
+  /** Asks OCSP responders for the workers. */
+  readonly askResponder: AskResponder
   /** Descriptors of listening sockets that a supervisor passed to the parent. */
   readonly sockets: readonly number[]
   /** Called with the name in the fleet of a worker that ended without being asked. */
@@ -60,12 +64,14 @@ export class WorkerPool implements Servable {
   readonly #replacements = new Replacements()
   readonly #timers = new Set<NodeJS.Timeout>()
   readonly #tickets = new TicketKeys()
+  readonly #responders: ResponderDesk
   readonly #countReplacement: () => void
 
   constructor(settings: WorkerPoolSettings) {
     this.#settings = settings
     const { metrics, count, limiter } = settings
     this.#limits = new LimitDesk(limiter, count)
+    this.#responders = new ResponderDesk(settings.askResponder)
     const replaced = metrics
       .counter("sallyport_workers_replaced_total", "Workers that ended and were replaced.")
       .series()
@@ -177,7 +183,12 @@ export class WorkerPool implements Servable {
     const counters = countersFor(limiter, quotas)
     const limits = this.#limits.open(worker.channel)
     const started = new Promise<void>((resolve, reject) => {
-      worker.channel.serve({ ...counters.calls, ...limits.calls, ...this.#lifeOf(worker, resolve) })
+      worker.channel.serve({
+        ...counters.calls,
+        ...limits.calls,
+        ...this.#responders.calls,
+        ...this.#lifeOf(worker, resolve),
+      })
       void worker.ended.then(() => reject(startFailureOf(worker)))
     })
     void worker.ended.then((end) => {

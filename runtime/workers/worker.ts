@@ -1,5 +1,6 @@
 import cluster from "node:cluster"
 import { PlanRefused, type Prepared } from "../control/plan-keeper.ts"
+import type { AskResponder } from "../http/server/ocsp-staples.ts"
 import { createMemoryLimiter } from "../limits/memory.ts"
 import type { Plan, PlanBody } from "../plan/plan.ts"
 import { type ControlView, viewOf } from "../process/control-view.ts"
@@ -91,7 +92,9 @@ async function serveUntil(
   const roles = settings.roles.filter((role) => role !== "control")
   const { engineKey, ticketSeed } = await parent.ask("hello")
   const limiter = new MachineLimiter(parent, createMemoryLimiter())
-  const shared = { limiter, quotas: new MachineQuotas(parent), engineKey, ticketSeed }
+  const askResponder: AskResponder = async (url, request) =>
+    Buffer.from(await parent.ask("askResponder", url, request.toString("base64")), "base64")
+  const shared = { limiter, quotas: new MachineQuotas(parent), engineKey, ticketSeed, askResponder }
   const plan = new PlanOfParent()
   const own = { ...settings, roles }
   const serving = openServing(own, { database, metrics, plan: () => plan.served, shared })

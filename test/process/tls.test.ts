@@ -1,9 +1,11 @@
+import { X509Certificate } from "node:crypto"
 import { copyFile, mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, expect, it } from "vitest"
 import { createMigratedDatabase, describePostgres } from "../postgres.ts"
 import { Authority, getSecured } from "../support/certificates.ts"
+import { Responder } from "../support/responder.ts"
 import { until } from "../support/until.ts"
 import { author, control, freePorts, planOf, planWithTls, start } from "./project.ts"
 
@@ -79,5 +81,36 @@ describePostgres("a process whose gateway and engine serve HTTPS", () => {
     ] as const)
       await until(async () => (await getSecured(port, path, pem)).certificate !== before.certificate)
     expect(await warnings()).toEqual([])
+  })
+
+  it("staples what the authority says about its certificate, and tells when that is `revoked`", async () => {
+    const cwd = await mkdtemp(join(tmpdir(), "sallyport-tls-"))
+    stops.push(() => rm(cwd, { recursive: true }))
+    const [authority, responder] = [new Authority(cwd), new Responder(cwd)]
+    stops.push(async () => responder.close())
+    const more = [`authorityInfoAccess=OCSP;URI:${await responder.start()}`]
+    const { cert } = authority.sign("own", ["own.example"], { more, withChain: true })
+    const serial = new X509Certificate(await readFile(cert)).serialNumber
+    responder.saying = { serials: { [serial]: "V" } }
+    const { url, drop } = await createMigratedDatabase()
+    stops.push(drop)
+    const ports = await freePorts()
+    const runtime = await start(url, ports, { cwd })
+    stops.push(() => runtime.close())
+    await runtime.apply(planWithTls(ports), author)
+    const metrics = async () => (await fetch(`http://127.0.0.1:${ports.control}/metrics`)).text()
+    await expect.poll(metrics).toMatch(/^sallyport_ocsp_next_update_seconds\{certificate="own"\} [1-9]\d+$/m)
+    // The gateway and the engine share it.
+    expect(responder.requests).toBe(1)
+
+    responder.saying = { serials: { [serial]: "R" } }
+    const off = 'certificate own { cert file("own.pem"); key file("own.key"); ocsp-stapling off }'
+    await runtime.apply(planWithTls(ports, off), author)
+    expect(await metrics()).not.toMatch(/^sallyport_ocsp_next_update_seconds\{/m)
+    await runtime.apply(planWithTls(ports), author)
+    await expect.poll(metrics).toContain('sallyport_certificate_revoked{certificate="own"} 1')
+    expect((await control(ports, "GET", "/v1/status")).body["warnings"]).toEqual([
+      "certificate own is revoked by its authority, so clients may refuse it: replace it",
+    ])
   })
 })

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process"
-import { readFileSync, writeFileSync } from "node:fs"
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs"
 import { request } from "node:https"
 import { join } from "node:path"
 import type { TLSSocket } from "node:tls"
@@ -42,11 +42,19 @@ export class Authority {
     return readFileSync(this.#ca.cert, "utf8")
   }
 
-  /** Signs a certificate for host names (`*.example.com` too); replaces the files of the same name. */
-  sign(name: string, hosts: readonly string[], { days = 30 } = {}): CertificateFiles {
+  /**
+   * Signs a certificate for host names (`*.example.com` too); replaces the files of the same name. `more`: lines of openssl's configuration.
+   * `withChain`: the file also contains the authority's certificate.
+   */
+  sign(
+    name: string,
+    hosts: readonly string[],
+    { days = 30, more = [] as readonly string[], withChain = false } = {},
+  ): CertificateFiles {
     const files = this.#files(name)
     const [request, extensions] = [join(this.#folder, `${name}.csr`), join(this.#folder, `${name}.ext`)]
-    writeFileSync(extensions, `subjectAltName=${hosts.map((host) => `DNS:${host}`).join(",")}\n`)
+    const names = `subjectAltName=${hosts.map((host) => `DNS:${host}`).join(",")}`
+    writeFileSync(extensions, `${[names, ...more].join("\n")}\n`)
     this.#openssl(
       "req",
       "-new",
@@ -79,6 +87,7 @@ export class Authority {
       "-out",
       files.cert,
     )
+    if (withChain) appendFileSync(files.cert, this.pem)
     return files
   }
 

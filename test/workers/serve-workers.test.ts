@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { X509Certificate } from "node:crypto"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { createServer, type Server, type ServerResponse } from "node:http"
 import { connect as connectHttp2 } from "node:http2"
 import { availableParallelism, tmpdir } from "node:os"
@@ -11,6 +12,7 @@ import { eventually, type SallyportProcess } from "../e2e/sallyport-process.ts"
 import { describePostgres } from "../postgres.ts"
 import { Authority, getSecured } from "../support/certificates.ts"
 import { askHttp2 } from "../support/http2-client.ts"
+import { Responder } from "../support/responder.ts"
 import { machine, workersOf } from "./machine.ts"
 
 describePostgres("serve --workers 2", () => {
@@ -197,7 +199,11 @@ ${more}`
 
   test("HTTPS is served by all workers, also after its files changed, and operators reach the engine", async () => {
     const authority = new Authority(here.folder)
-    authority.sign("own", ["own.example"], { days: 5 })
+    const responder = new Responder(here.folder)
+    onTestFinished(() => responder.close())
+    const more = [`authorityInfoAccess=OCSP;URI:${await responder.start()}`]
+    const { cert } = authority.sign("own", ["own.example"], { days: 5, more, withChain: true })
+    responder.saying = { serials: { [new X509Certificate(readFileSync(cert)).serialNumber]: "V" } }
     const plain = configured("plain")
     const secured = plain.replaceAll(/listen (127\.0\.0\.1:\d+)/g, "listen $1 { tls { certificate own } }")
     const apply = async (text: string) => {
@@ -214,6 +220,13 @@ ${more}`
     const [before, ...others] = await shown()
     expect(others).toEqual([])
     expect(await resumedOf(here.ports[0], authority.pem, 12)).toBe(12)
+    await eventually(async () => {
+      const stapled = await Promise.all(
+        Array.from({ length: 12 }, () => isStapled(here.ports[0], authority.pem)),
+      )
+      return stapled.every((each) => each) ? true : undefined
+    })
+    expect(responder.requests).toBe(1)
     expect(await answersByHttp2(here.ports[0], authority.pem)).toEqual(new Set([200]))
     const stores = await fetch(`${here.env["SALLYPORT_CONTROL_URL"]}/authz/stores`, {
       headers: { authorization: `Bearer ${here.env["SALLYPORT_CONTROL_TOKEN"]}` },
@@ -267,6 +280,18 @@ async function resumedOf(port: number, ca: string, connections: number): Promise
   const resumed = sockets.filter((socket) => socket.isSessionReused()).length
   for (const socket of [first, ...sockets]) socket.destroy()
   return resumed
+}
+
+/** Whether the handshake of a new connection contains an OCSP response. */
+function isStapled(port: number, ca: string): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const options = { port, ca, host: "127.0.0.1", servername: "own.example", requestOCSP: true } as const
+    const socket = connect(options).once("error", reject)
+    socket.once("OCSPResponse", (response: Buffer | null) => {
+      resolve((response?.length ?? 0) > 0)
+      socket.destroy()
+    })
+  })
 }
 
 /** The statuses of ten connections with three requests each at once. */

@@ -42,6 +42,8 @@ export function lowerCertificate(
   const { block } = bound
   const { report } = context
   const acme = statementOf(block, "acme")
+  const isOff = statementOf(block, "ocsp-stapling")?.args.word("choice")?.text === "off"
+  const stapling = isOff ? { ocspStapling: false as const } : {}
   const pem = statementOf(block, "cert") ?? statementOf(block, "key")
   if (acme !== undefined && pem !== undefined) {
     report.add("SP2017", headSpan(acme.statement), `\`${name}\` already has a \`cert\` or \`key\``, {
@@ -51,7 +53,7 @@ export function lowerCertificate(
   }
   if (acme !== undefined) {
     const plan = lowerAcme(acme.block, context)
-    return plan === undefined ? undefined : { acme: plan }
+    return plan === undefined ? undefined : { acme: plan, ...stapling }
   }
   if (block === undefined || block.damaged || mentions(block, "acme")) return undefined
   if (!mentions(block, "cert") && !mentions(block, "key"))
@@ -69,7 +71,8 @@ export function lowerCertificate(
         report.add("SP2009", headSpan(bound.statement), `\`certificate ${name}\` has no \`${keyword}\``, {
           help: `Add e.g. \`${keyword} file("certs/edge.${keyword === "cert" ? "pem" : "key"}")\`.`,
         })
-  return lowerPem(block, context.program)
+  const plan = lowerPem(block, context.program)
+  return plan && { ...plan, ...stapling }
 }
 
 function lowerPem(block: BoundBlock, program: Program): PemCertificatePlan | undefined {

@@ -58,6 +58,13 @@ export const certificateRows: readonly StatementRow[] = [
     docs: "Orders the certificate from an authority with ACME (RFC 8555), and renews it: instead of `cert` and `key`. By this statement you accept the terms of the authority.",
     example: 'acme { directory letsencrypt; hosts "shop.example" "www.shop.example"; encrypt-with acme_key }',
   },
+  {
+    keyword: "ocsp-stapling",
+    forms: [{ args: [slot("choice", "choice", { choices: ["on", "off"] })] }],
+    byDefault: "on, if the certificate names an OCSP responder",
+    docs: "Whether listeners fetch the authority's response about the certificate (OCSP) and send it in their handshakes, so that clients need not ask for it.",
+    example: "ocsp-stapling off",
+  },
 ]
 
 export const acmeRows: readonly StatementRow[] = [

@@ -1,6 +1,7 @@
 import { ClientTrust, type ReadFile } from "../../http/server/client-trust.ts"
 import type { Transport } from "../../http/server/incoming.ts"
 import type { AcmeSettings, ManagedCertificates } from "../../http/server/managed-certificates.ts"
+import type { OcspStaples } from "../../http/server/ocsp-staples.ts"
 import type { AwaitedCertificate, ServerCertificate } from "../../http/server/server-certificates.ts"
 import type { TicketKeys } from "../../http/server/ticket-keys.ts"
 import { ListenerTls, type ListenerTlsSettings } from "../../http/server/tls.ts"
@@ -187,6 +188,12 @@ interface TransportParts {
   readonly trusts: ListenerTrusts["trusts"]
   readonly managed: ManagedCertificates | undefined
   readonly tickets: TicketKeys | undefined
+  readonly staples: OcspStaples | undefined
+}
+
+/** The certificates that clients see at these listeners. */
+export function certificatesServed(transports: Transports): ServerCertificate[] {
+  return [...transports.values()].flatMap(({ tls }) => tls?.sources ?? [])
 }
 
 /**
@@ -196,12 +203,12 @@ interface TransportParts {
 export function transportsOf(
   plan: Plan,
   { side, listen }: ListenersOfSide,
-  { certificates, trusts, managed, tickets }: TransportParts,
+  { certificates, trusts, managed, tickets, staples }: TransportParts,
 ): Transports {
   const { certificates: declared = {} } = plan.plan
   const known = (name: string): ServerCertificate | AwaitedCertificate => {
     const found = certificates.get(name)
-    if (found !== undefined) return { name, ...found }
+    if (found !== undefined) return { name, ...found, staples: declared[name]?.ocspStapling }
     const certificate = declared[name]
     if (certificate !== undefined && "acme" in certificate) return { name, hosts: certificate.acme.hosts }
     throw new Error(`there is no certificate \`${name}\``)
@@ -219,6 +226,7 @@ export function transportsOf(
         address,
         transportOf(listener, {
           ...{ known, findValidation, clientTrusts: trusts.get(address) },
+          findStaple: staples?.find,
           tickets: tickets && { keys: tickets, listener: `${side} ${address}` },
         }),
       )
@@ -237,7 +245,7 @@ function transportOf(
   {
     known,
     ...more
-  }: Pick<ListenerTlsSettings, "clientTrusts" | "findValidation" | "tickets"> & {
+  }: Pick<ListenerTlsSettings, "clientTrusts" | "findValidation" | "findStaple" | "tickets"> & {
     known(name: string): ServerCertificate | AwaitedCertificate
   },
 ): Transport {

@@ -9,6 +9,7 @@ import {
   Server as TlsServer,
 } from "node:tls"
 import type { ClientTrust, ClientTrusts } from "./client-trust.ts"
+import { type FindStaple, stapleBy } from "./ocsp-staples.ts"
 import { takePeerCertificate } from "./peer-certificate.ts"
 import type { ServerCertificate, ServerCertificates } from "./server-certificates.ts"
 
@@ -18,6 +19,7 @@ export interface AskingTlsSettings {
   readonly options: TlsOptions & SecureContextOptions
   readonly certificates: ServerCertificates
   readonly trusts: ClientTrusts
+  readonly findStaple: FindStaple | undefined
   /** Why a client gets no certificate, if none has the host that it names. Undefined: it gets the first one. */
   refusalOf(servername: string): Error | undefined
   /** The handshake is complete. `refused`: why the client may not send requests. */
@@ -57,6 +59,7 @@ export class AskingTls {
         else done(null, this.#contextOf(trust, own ?? certificates.first))
       },
     })
+    stapleBy(this.#server, settings.findStaple)
     this.#server.on("secureConnection", (socket) => this.#secured(socket))
     this.#server.on("tlsClientError", (error, socket) => settings.failed(error, socket))
   }

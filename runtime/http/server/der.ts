@@ -5,8 +5,33 @@ export interface DerValue {
   readonly content: Buffer
 }
 
-/** Tags that certificates and revocation lists use. */
-export const derTag = { integer: 0x02, utcTime: 0x17, generalizedTime: 0x18, sequence: 0x30, explicit0: 0xa0 }
+/** Tags that certificates, revocation lists and OCSP use. */
+export const derTag = {
+  integer: 0x02,
+  octetString: 0x04,
+  null: 0x05,
+  utcTime: 0x17,
+  generalizedTime: 0x18,
+  sequence: 0x30,
+  explicit0: 0xa0,
+  explicit3: 0xa3,
+}
+
+/** A value in DER from the whole encodings inside it, or from its content. */
+export function derValue(tag: number, ...content: Buffer[]): Buffer {
+  const bytes = Buffer.concat(content)
+  const { length } = bytes
+  const digits = Buffer.from(length.toString(16).padStart(length > 0xff ? 4 : 2, "0"), "hex")
+  if (length > 0xffff) throw new RangeError("only values of up to 64 KB are written")
+  return Buffer.concat([Buffer.of(tag, ...(length < 0x80 ? [] : [0x80 | digits.length])), digits, bytes])
+}
+
+/** The first value in a text of DER. @throws Error when there is none */
+export function firstDer(bytes: Buffer): DerValue {
+  const { value } = derValues(bytes).next()
+  if (value === undefined) throw new Error("it contains no valid DER")
+  return value
+}
 
 /** The values in a text of DER, in order. @throws Error for bytes that are no DER, and for lengths of more than 4 GB */
 export function* derValues(bytes: Buffer): Generator<DerValue, undefined> {

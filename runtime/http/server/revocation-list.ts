@@ -1,5 +1,6 @@
 import type { X509Certificate } from "node:crypto"
-import { type DerValue, derTag, derTime, derValues } from "./der.ts"
+import { certificateFields } from "./certificate-fields.ts"
+import { type DerValue, derTag, derTime, derValues, firstDer } from "./der.ts"
 
 /** A revocation list of an authority (RFC 5280 §5). `file`: how messages name it. */
 export interface RevocationList {
@@ -30,7 +31,7 @@ export function readRevocationLists(file: string, text: string): RevocationList[
 
 function readList(file: string, pem: string): RevocationList {
   const der = Buffer.from(pem.replace(/-----[^-]+-----/g, ""), "base64")
-  const body = firstIn(firstIn(der).content)
+  const body = firstDer(firstDer(der).content)
   const fields = [...derValues(body.content)]
   // The version is optional (§5.1.2.1): a list of version 1 begins with the algorithm.
   const [, issuer, , ...rest] = fields[0]?.tag === derTag.integer ? fields.slice(1) : fields
@@ -44,34 +45,17 @@ function readList(file: string, pem: string): RevocationList {
     file,
     pem,
     nextUpdate,
-    isOf: (certificate) => issuerAndSerial(certificate).issuer.equals(issuer.whole),
+    isOf: (certificate) => certificateFields(certificate).issuer.whole.equals(issuer.whole),
     revokes(certificate) {
       // Read only when a connection outlives its list: OpenSSL looks the others up itself.
       serials ??= entries?.tag === derTag.sequence ? serialsIn(entries) : new Set()
-      return serials.has(issuerAndSerial(certificate).serial)
+      return serials.has(certificateFields(certificate).serial.content.toString("hex"))
     },
   }
 }
 
 function serialsIn(entries: DerValue): Set<string> {
   const serials = new Set<string>()
-  for (const entry of derValues(entries.content)) serials.add(firstIn(entry.content).content.toString("hex"))
+  for (const entry of derValues(entries.content)) serials.add(firstDer(entry.content).content.toString("hex"))
   return serials
-}
-
-/** RFC 5280 §4.1: version (optional), serial number, algorithm, issuer. */
-function issuerAndSerial({ raw }: X509Certificate): { readonly issuer: Buffer; readonly serial: string } {
-  const fields = derValues(firstIn(firstIn(raw).content).content)
-  let serial = fields.next().value
-  if (serial?.tag === derTag.explicit0) serial = fields.next().value
-  fields.next()
-  const issuer = fields.next().value
-  if (serial === undefined || issuer === undefined) throw new Error("a certificate without issuer")
-  return { issuer: issuer.whole, serial: serial.content.toString("hex") }
-}
-
-function firstIn(bytes: Buffer): DerValue {
-  const { value } = derValues(bytes).next()
-  if (value === undefined) throw new Error("it contains no valid DER")
-  return value
 }

@@ -6,6 +6,8 @@ export interface ServerCertificate {
   readonly name: string
   readonly cert: string
   readonly key: string
+  /** False: no OCSP response is stapled to its handshakes. */
+  readonly staples?: boolean | undefined
 }
 
 /** A certificate that is not there yet: handshakes for its hosts fail. */
@@ -41,6 +43,8 @@ export class ServerCertificates {
   /** The certificate of clients that name no host; undefined: it is awaited. */
   readonly first: ServerCertificate | undefined
   readonly shown: readonly ShownCertificate[]
+  /** Those that are there. */
+  readonly sources: readonly ServerCertificate[]
   readonly #exact = new Map<string, SecureContext>()
   /** By the name behind `*.`. */
   readonly #wildcard = new Map<string, SecureContext>()
@@ -61,6 +65,7 @@ export class ServerCertificates {
     contexts.forEach((context, index) => {
       this.#sources.set(context, certificates[index] as ServerCertificate)
     })
+    this.sources = certificates
     this.shown = certificates.map(shownOf)
     this.shown.forEach(({ hosts }, index) => {
       const context = contexts[index] as SecureContext

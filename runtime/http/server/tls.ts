@@ -1,11 +1,12 @@
 import type { Socket } from "node:net"
 import { type SecureContext, type TLSSocket, Server as TlsServer } from "node:tls"
-import { AskingTls } from "./asking-tls.ts"
+import { AskingTls, type AskingTlsSettings } from "./asking-tls.ts"
 import { namedHost } from "./client-hello.ts"
 import { type ClientTrust, ClientTrusts, type ShownRevocationList } from "./client-trust.ts"
 import { EventCounts } from "./event-counts.ts"
 import { readFirstBytes } from "./first-bytes.ts"
 import { handshakes } from "./handshake-queue.ts"
+import { type FindStaple, stapleBy } from "./ocsp-staples.ts"
 import { peerCertificateOf } from "./peer-certificate.ts"
 import type { RequestFault } from "./request-fault.ts"
 import {
@@ -31,6 +32,8 @@ export interface ListenerTlsSettings {
   readonly findValidation?: FindValidation | undefined
   /** Whether clients may use HTTP/2 (default: no). Those that know it prefer it to HTTP/1.1. */
   readonly http2?: boolean
+  /** Finds the OCSP response to staple for a certificate, both DER (default: none). */
+  readonly findStaple?: FindStaple | undefined
   /** The keys of its session tickets (default: keys of its own). */
   readonly tickets?: ListenerTickets | undefined
 }
@@ -111,7 +114,7 @@ export class ListenerTls {
   /** @throws Error when a certificate cannot be used */
   constructor(settings: ListenerTlsSettings) {
     const { certificates, profile, refusesUnknownHosts, clientTrusts = [] } = settings
-    const { findValidation, http2 = false, tickets } = settings
+    const { findValidation, findStaple, http2 = false, tickets } = settings
     const protocol = { ...profiles[profile], ecdhCurve: curves }
     this.#certificates = new ServerCertificates(certificates, protocol)
     this.#refusesUnknownHosts = refusesUnknownHosts
@@ -123,7 +126,7 @@ export class ListenerTls {
       ALPNProtocols: http2 ? ["h2", "http/1.1"] : ["http/1.1"],
     }
     this.#trusts = new ClientTrusts(clientTrusts)
-    this.#asking = clientTrusts.length === 0 ? undefined : this.#newAsking(options)
+    this.#asking = clientTrusts.length === 0 ? undefined : this.#newAsking(options, findStaple)
     this.#tickets = tickets ?? { keys: new TicketKeys(), listener: "" }
     this.#ticketPeriod = this.#tickets.keys.period
     this.#server = new TlsServer({
@@ -131,13 +134,14 @@ export class ListenerTls {
       ticketKeys: this.#tickets.keys.keyOf(this.#tickets.listener),
       SNICallback: (servername, done) => this.#choose(servername, done),
     })
+    stapleBy(this.#server, findStaple)
     this.#server.on("secureConnection", (socket) => this.#unasked(socket))
     this.#server.on("tlsClientError", (error: NodeJS.ErrnoException, socket) => this.#failed(error, socket))
   }
 
-  #newAsking(options: ConstructorParameters<typeof AskingTls>[0]["options"]): AskingTls {
+  #newAsking(options: AskingTlsSettings["options"], findStaple: FindStaple | undefined): AskingTls {
     return new AskingTls({
-      ...{ options, certificates: this.#certificates, trusts: this.#trusts },
+      ...{ options, findStaple, certificates: this.#certificates, trusts: this.#trusts },
       refusalOf: (servername) => this.#refusalOf(servername),
       secured: (socket, refused) => {
         // With HTTP/2, each request is answered: the response cannot come before the first of them.
@@ -197,6 +201,11 @@ export class ListenerTls {
 
   get certificates(): readonly ShownCertificate[] {
     return this.#certificates.shown
+  }
+
+  /** What its certificates are made of. */
+  get sources(): readonly ServerCertificate[] {
+    return this.#certificates.sources
   }
 
   /** Takes an accepted connection of its listener, which passes the same hooks each time. Its first byte shows whether the client speaks TLS. */
