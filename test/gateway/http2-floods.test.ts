@@ -196,6 +196,33 @@ test("a request that is reset without an error does not reach the backend as a c
   expect(upstream.requests[0]?.complete).toBe(false)
 })
 
+test("a head without an end ends its connection, and one that is refused does not", async () => {
+  const block = fieldBlock(":method", "GET", ":scheme", "http", ":path", "/a/7", ":authority", "a")
+  const headers = (stream: number, flags: number, fields = block) =>
+    frame(frameTypes.headers, frameFlags.endStream | flags, stream, fields)
+  const { running, client } = await start(() => undefined, 300)
+  client.send(headers(1, frameFlags.endHeaders), headers(3, 0))
+  const other = new FrameClient(running.port)
+  closers.push(async () => void other.socket.destroy())
+  const twice = Buffer.concat([fieldBlock(":method", "GET"), block])
+  other.send(headers(1, frameFlags.endHeaders), headers(3, frameFlags.endHeaders, twice))
+  await until(() => {
+    // Every PING gets its reply.
+    for (const { payload } of other.received.filter(
+      ({ type, flags }) => type === frameTypes.ping && flags === 0,
+    ))
+      other.send(frame(frameTypes.ping, frameFlags.ack, 0, payload))
+    other.received.splice(0)
+    return client.closed
+  })
+  await until(() => running.log.length === 1)
+  expect(running.log[0]).toMatchObject({ aborted: true })
+  expect(other.closed).toBe(false)
+  other.send(requestFrame(5, "/nowhere"))
+  await until(() => running.log.length === 2)
+  expect(running.log[1]).toMatchObject({ problem: "not-found" })
+})
+
 test("a client that never takes the response is cut off", async () => {
   const { running, client } = await start()
   // The window of each stream is 0 bytes.

@@ -119,6 +119,10 @@ class ServedSession {
   #isStopped = false
   /** Since when it has no requests. */
   #idleMs = this.#openedMs
+  /** The newest stream whose head is complete, or was refused. */
+  #lastHead = 0
+  /** Since when a newer one may be on its way. */
+  #headMs: number | undefined
 
   constructor(socket: Socket, settings: Http2SessionSettings) {
     this.#settings = settings
@@ -183,6 +187,23 @@ class ServedSession {
       else this.end()
     }
     for (const [stream, reply] of this.#streams) this.#lookAt(stream, reply, now)
+    if (!this.#session.destroyed) this.#lookAtHead(now)
+  }
+
+  /**
+   * Ends a connection whose client stops between HEADERS and its last CONTINUATION: Node tells only complete heads, but nghttp2 knows the newest
+   * stream. A head that nghttp2 has refused looks the same. The reply to a PING tells them apart, because a client may send no other frame in the
+   * middle of a head (RFC 9113 §6.10).
+   */
+  #lookAtHead(now: number): void {
+    const { lastProcStreamID: newest = 0 } = this.#session.state
+    if (newest <= this.#lastHead) this.#headMs = undefined
+    else if (this.#headMs === undefined) {
+      this.#headMs = now
+      this.#session.ping((error) => {
+        if (error === null) this.#lastHead = Math.max(this.#lastHead, newest)
+      })
+    } else if (now - this.#headMs > this.#settings.headMs) this.cut()
   }
 
   #lookAt(stream: ServerHttp2Stream, reply: Http2Reply, now: number): void {
@@ -201,6 +222,7 @@ class ServedSession {
   ): void => {
     // Without a listener an error of a stream would end the process, also that of a stream nobody serves.
     stream.on("error", ignore)
+    this.#lastHead = stream.id ?? 0
     // HEADERS and RST_STREAM came together: no handler has to know of it.
     if (stream.destroyed || stream.closed) {
       this.#floods.reset()
