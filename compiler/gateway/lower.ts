@@ -81,7 +81,7 @@ export function lower(
   const backends = new Backends(program, values, credentials, report)
   const schemas = new PlanSchemas(report)
   const validation = new Validation(schemas, steps, report)
-  const places = new Places(values.names(), describedBodies(program, validation))
+  const places = new Places(values.named(), describedBodies(program, validation))
   const bodySchemas = new BodySchemas(schemaFiles, schemas)
   const common = { program, values, texts, expressions, models, report, azure, steps, bodySchemas }
   const shared = { ...common, apimApis: apimApis(program) }

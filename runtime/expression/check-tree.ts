@@ -16,7 +16,7 @@ import type {
   TreeNode,
 } from "./syntax-tree.ts"
 import { typeOfLiteral } from "./type-names.ts"
-import { type CelTypeTree, listOf, mapOf, simpleTypes } from "./types.ts"
+import { type CelTypeTree, listOf, mapOf, secretType, simpleTypes } from "./types.ts"
 import { join } from "./unify.ts"
 
 const { dyn, bool, type: typeType } = simpleTypes
@@ -35,6 +35,8 @@ export class TreeChecker {
   readonly references: VariableReference[] = []
   private readonly source: string
   private readonly environment: Environment
+  /** The keys of `hmac`, where secrets may be. */
+  private readonly keys = new Set<TreeNode>()
   private readonly loopVariables: { readonly name: string; readonly type: CelTypeTree }[] = []
   private readonly isObject: (name: string) => boolean
   private readonly names: NameResolver
@@ -119,7 +121,9 @@ export class TreeChecker {
     const local = node.rooted ? undefined : this.local(name)
     if (local !== undefined) return local.type
     node.meaning = this.names.meaningOf(node)
-    return this.typeOfMeaning(node.meaning, node, insideChain) ?? this.unknownName(name, start, end)
+    const type = this.typeOfMeaning(node.meaning, node, insideChain) ?? this.unknownName(name, start, end)
+    if (type !== secretType || this.keys.has(node)) return type
+    return this.report("secret", `\`${name}\` is a secret, which can only be the key of \`hmac\``, start, end)
   }
 
   /** The type of a variable or type name; undefined for names that mean neither. */
@@ -240,6 +244,8 @@ export class TreeChecker {
       return node.name === "[]" ? this.typeOfIndex(node, insideChain) : this.typeOfApplied(node, node.name)
     node.namespaced = this.names.namespacedFunction(node)
     if (node.namespaced !== undefined) return this.typeOfApplied(node, node.namespaced)
+    const [, key] = node.args
+    if (node.form === "function" && node.name === "hmac" && key !== undefined) this.keys.add(key)
     const before = this.findings.length
     const receiver = node.target === undefined ? undefined : this.check(node.target)
     const isWrongTarget = this.findings.length > before

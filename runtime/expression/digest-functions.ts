@@ -1,6 +1,7 @@
 import { createHash, createHmac } from "node:crypto"
 import { ExpressionError } from "./expression-error.ts"
 import { chargeLength } from "./meter.ts"
+import { SecretKey } from "./secret-key.ts"
 import { kindOf } from "./values.ts"
 
 type Applied = (...args: unknown[]) => unknown
@@ -25,7 +26,7 @@ const hmac: Applied = (algorithm, key, data) => {
       "other",
       `unknown algorithm of \`hmac\`; use one of ${hmacAlgorithms.join(", ")}`,
     )
-  const secret = bytesOf("hmac", key)
+  const secret = bytesOf("hmac", key instanceof SecretKey ? SecretKey.textOf(key) : key)
   // With an empty key anyone could sign. It is probably a value that was not set.
   if (secret.length === 0) throw new ExpressionError("other", "the key of `hmac` is empty")
   return new Uint8Array(createHmac(algorithm, secret).update(bytesOf("hmac", data)).digest())

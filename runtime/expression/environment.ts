@@ -1,6 +1,6 @@
 import { extendedLibrary, type Library, standardLibrary } from "./signatures.ts"
 import type { Meaning } from "./syntax-tree.ts"
-import { type CelType, type CelTypeTree, isBuiltInTypeName, parseCelType } from "./types.ts"
+import { type CelType, type CelTypeTree, isBuiltInTypeName, parseCelType, secretType } from "./types.ts"
 
 /**
  * A method of an object type: `request.header("X")`. `call` gets the object and the arguments as values of the language (see `compileExpression`);
@@ -30,6 +30,8 @@ export interface ObjectType {
 export interface Declarations {
   readonly variables: Readonly<Record<string, CelType>>
   readonly objects?: Readonly<Record<string, ObjectType>>
+  /** Variables that can only be the key of `hmac`. Their values are `SecretKey`. */
+  readonly secrets?: readonly string[]
   readonly container?: string
   /** `has(a.b)` is false if `a` is null. In CEL and in conditions it is an error. */
   readonly nullHasNothing?: true
@@ -158,6 +160,7 @@ export function declareEnvironment(declarations: Declarations): Environment {
     variables.set(name, readType(text, name))
     requireKnown(readType(text, name), objects, name)
   }
+  for (const name of declarations.secrets ?? []) variables.set(name, secretType)
   for (const { name, fields, methods, open } of objects.values()) {
     for (const [field, type] of fields) requireKnown(type, objects, `${name}.${field}`)
     for (const [method, { parameters, returns }] of methods) {

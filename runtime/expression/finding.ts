@@ -7,6 +7,7 @@ export type FindingKind =
   | "type"
   | "regex"
   | "limit"
+  | "secret"
 
 /**
  * One mistake. `start` and `end` are UTF-16 offsets of the wrong part; `end` may equal `start` at the end of the source. `message` is lower case without

@@ -96,6 +96,8 @@ export interface RequestPlace {
   readonly subscription: boolean
   /** Named values: strings. */
   readonly values: readonly string[]
+  /** Secrets: keys of `hmac`. */
+  readonly secrets: readonly string[]
   /** Variables that earlier statements set in `var`, with types; `any` if unknown. */
   readonly variables?: Readonly<Record<string, CelType>> | "any"
   /** Whether `item` exists: an item of a list in the response, of any type. */
@@ -104,7 +106,7 @@ export interface RequestPlace {
 
 /** The declarations for expressions at this place. */
 export function requestContext(place: RequestPlace): Declarations {
-  const { section, pathParameters, claims, subscription, values, variables: left = {} } = place
+  const { section, pathParameters, claims, subscription, values, secrets, variables: left = {} } = place
   const variables: Record<string, CelType> = { path: "path" }
   for (const value of values) variables[value] = "string"
   for (const name of everywhere) variables[name] = name
@@ -122,14 +124,20 @@ export function requestContext(place: RequestPlace): Declarations {
   const jwt: ObjectType =
     claims === "any" ? { fields: {}, open: "dyn" } : { fields: claims === undefined ? {} : claims }
   const own: ObjectType = left === "any" ? { fields: {}, open: "dyn" } : { fields: left }
-  return { variables, objects: { ...objects, path, jwt, var: own }, nullHasNothing: true, extended: true }
+  return {
+    variables,
+    secrets,
+    objects: { ...objects, path, jwt, var: own },
+    nullHasNothing: true,
+    extended: true,
+  }
 }
 
 /**
  * The union of all contexts, for a runtime that compiles a step without knowing the routes that use it. It accepts everything that `requestContext` of a
  * narrower place accepts: open objects have a type that fits any use.
  */
-export function anyRequestContext(values: readonly string[]): Declarations {
+export function anyRequestContext(values: readonly string[], secrets: readonly string[] = []): Declarations {
   const place = {
     section: "on-error",
     variables: "any",
@@ -137,6 +145,7 @@ export function anyRequestContext(values: readonly string[]): Declarations {
     claims: "any",
     subscription: true,
     values,
+    secrets,
     item: true,
   } as const
   const declared = requestContext(place)

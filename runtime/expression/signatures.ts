@@ -161,7 +161,7 @@ uuid: string
 xmlEscape: string string
 urlEncode: string string
 sha256: string bytes; bytes bytes
-hmac: string string string bytes; string string bytes bytes; string bytes string bytes; string bytes bytes bytes
+hmac: string secret string bytes; string secret bytes bytes; string string string bytes; string string bytes bytes; string bytes string bytes; string bytes bytes bytes
 cel.bind: A B C C`
 
 const extensionMethods = `

@@ -42,9 +42,12 @@ export const simpleTypes = Object.fromEntries(
   simpleNames.map((name) => [name, tree(name, noArgs)]),
 ) as Readonly<Record<SimpleName, CelTypeTree>>
 
+/** The type of secrets: no function but `hmac` takes it, and expressions cannot name it. */
+export const secretType = tree("secret", noArgs)
+
 /** Whether the language defines this name. Object types must not use it. */
 export function isBuiltInTypeName(name: string): boolean {
-  return name === "list" || name === "map" || Object.hasOwn(simpleTypes, name)
+  return name === "list" || name === "map" || name === secretType.name || Object.hasOwn(simpleTypes, name)
 }
 
 /** `list<element>`. */
@@ -112,6 +115,7 @@ function named(name: string, args: CelTypeTree[]): CelTypeTree | undefined {
     return second === undefined || args.length > 2 ? undefined : mapOf(first, second)
   }
   if (first !== undefined) return undefined
+  if (name === secretType.name) return secretType
   return Object.hasOwn(simpleTypes, name) ? simpleTypes[name as SimpleName] : tree(name, noArgs)
 }
 

@@ -7,11 +7,19 @@ export const name = z
   .regex(/^[A-Za-z_][A-Za-z0-9_-]{0,127}$/)
   .refine((text) => !["__proto__", "constructor", "prototype"].includes(text), "is a reserved name")
 
-/** A CEL expression. `type` is the type that the compiler inferred (notation of runtime/expression/types.ts). */
+/**
+ * A CEL expression. `type` is the type that the compiler inferred (notation of runtime/expression/types.ts). `secrets`: those that are keys of its
+ * `hmac`; absent: none.
+ */
 const celExpression = z.strictObject({
   lang: z.literal("cel"),
   text: z.string().max(16_384),
   type: z.string(),
+  secrets: z
+    .array(z.strictObject({ secret: name }))
+    .min(1)
+    .max(20)
+    .optional(),
 })
 
 /** A C# expression of a policy document, compiled to a program. `text` is its source, for people; `type` is in C#'s notation. */

@@ -15,6 +15,7 @@ test("the page of expressions says what they may name, and the fields of each", 
     claims: "any",
     subscription: true,
     values: [],
+    secrets: [],
     item: true,
   })
   const said = (name: string) =>

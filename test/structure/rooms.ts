@@ -102,6 +102,7 @@ export const rooms: readonly Room[] = [
       "reads",
       "request-context",
       "same-outcome",
+      "secret-key",
       "to-json",
       "types",
       "xml-characters",

@@ -47,8 +47,8 @@ export const links = area({
   SP5008: {
     severity: "error",
     title: "Secret in an expression",
-    help: "Use the secret alone, as `${NAME}` or `NAME`.",
-    why: "The result of an expression on a secret could be printed, compared or logged, and would no longer be recognised as a secret.",
+    help: 'Use the secret alone, as `${NAME}` or `NAME`, or as the key of `hmac`: `hmac("sha256", NAME, request.text)`.',
+    why: "The result of an expression on a secret could be printed, compared or logged, and would no longer be recognised as a secret. A signature by `hmac` does not reveal its key.",
   },
   SP5010: {
     severity: "error",

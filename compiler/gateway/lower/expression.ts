@@ -82,16 +82,22 @@ export class Expressions {
       for (const finding of checked.findings) this.#reportFinding(finding, node, place)
       return undefined
     }
+    const secrets = new Set<string>()
     for (const { path } of checked.references) {
       const [first] = path
       const declared = first === undefined ? undefined : this.#program.find("value", first)
-      // Secrets are not readable; `unknown-name` reports them.
+      if (declared?.kind === "secret") secrets.add(declared.name)
       if (declared?.kind !== "value") continue
       if (this.#values.state(declared) === "broken") return undefined
       this.#values.need(declared.name)
     }
     this.#checkCertain(node, checked.references, place)
-    const expression: Expression = { lang: "cel", text: node.source.trim(), type: checked.type }
+    for (const name of secrets) this.#values.needSecret(name)
+    const keys = [...secrets].sort().map((secret) => ({ secret }))
+    const expression: Expression = {
+      ...{ lang: "cel", text: node.source.trim(), type: checked.type },
+      ...(keys.length === 0 ? {} : { secrets: keys }),
+    }
     const { file, start } = node.span
     // A runtime failure points to the first character of the expression, not to the blanks before it.
     const from = start + node.source.length - node.source.trimStart().length
@@ -149,11 +155,9 @@ export class Expressions {
     // A character that only looks like an operator, e.g. a typographic quote.
     const odd = kind === "syntax" ? tellOdd(node.source, finding.start) : undefined
     if (odd !== undefined) return { code: "SP5002", detail: odd.detail, extra: { help: odd.help } }
+    if (kind === "secret") return { code: "SP5008", detail: finding.message }
     if (name === undefined) return undefined
     if (kind === "unknown-name") {
-      if (this.#program.find("value", name)?.kind === "secret") {
-        return { code: "SP5008", detail: `\`${name}\` is a secret` }
-      }
       if (this.#program.excused(["value", "secret"], name)) return "excused"
       const known = unknownHere(name, place)
       // A misspelt value would otherwise also be reported as unused.

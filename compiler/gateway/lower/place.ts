@@ -59,15 +59,18 @@ function once<Value>(make: () => Value): () => Value {
   }
 }
 
+/** Names of the values and of the secrets that expressions can use. */
+type NamedTexts = Pick<RequestPlace, "values" | "secrets">
+
 /** Creates places. Places that can name the same variables share one environment. */
 export class Places {
-  readonly #values: readonly string[]
+  readonly #named: NamedTexts
   readonly #bodiesOf: ((route: DescribedOperation) => DescribedBodies) | undefined
   readonly #environments = new Map<string, Pick<StatementPlace, "key" | "environment">>()
 
   /** `bodiesOf`: set if a statement may use what documents say about bodies. Each described operation is then a place of its own. */
-  constructor(values: readonly string[], bodiesOf?: (route: DescribedOperation) => DescribedBodies) {
-    this.#values = values
+  constructor(named: NamedTexts, bodiesOf?: (route: DescribedOperation) => DescribedBodies) {
+    this.#named = named
     this.#bodiesOf = bodiesOf
   }
 
@@ -87,7 +90,7 @@ export class Places {
     const names = JSON.stringify([section, pathParameters, auth.ways, item, variables])
     let known = this.#environments.get(names)
     if (known === undefined) {
-      const own = contextOf(section, pathParameters, auth, this.#values)
+      const own = contextOf(section, pathParameters, auth, this.#named)
       const environment = once(() => declareEnvironment(requestContext({ ...own, item, variables })))
       known = { key: String(this.#environments.size), environment }
       this.#environments.set(names, known)
@@ -168,7 +171,7 @@ function contextOf(
   section: StatementPlace["section"],
   pathParameters: readonly string[],
   { ways }: Auth,
-  values: readonly string[],
+  named: NamedTexts,
 ): RequestPlace {
   // Without a valid `auth`, assume everything it could provide, so that the finding about `auth` stays the only one.
   const open = ways.length === 0
@@ -177,7 +180,7 @@ function contextOf(
     pathParameters,
     claims: open ? "any" : claimsOf(ways),
     subscription: open || ways.some(({ kind }) => kind === "subscription" || kind === "policy"),
-    values,
+    ...named,
   }
 }
 

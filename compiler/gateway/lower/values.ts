@@ -47,12 +47,14 @@ export class Values {
     for (const each of program.all("secret")) if (!each.bound.broken) this.#checkSecret(each)
   }
 
-  /** Names that are variables of expressions. */
-  names(): string[] {
-    return this.#program
-      .all("value")
-      .slice(0, valuesMax)
-      .map((each) => each.name)
+  /** Names that are variables of expressions, and those that are keys of `hmac`. */
+  named(): { readonly values: readonly string[]; readonly secrets: readonly string[] } {
+    const names = (kind: "value" | "secret") =>
+      this.#program
+        .all(kind)
+        .slice(0, valuesMax)
+        .map((each) => each.name)
+    return { values: names("value"), secrets: names("secret") }
   }
 
   /** The state of a value, computed once. Values may refer to each other in any order, so cycles and long chains are found on the way. */

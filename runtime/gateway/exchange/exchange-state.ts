@@ -448,10 +448,18 @@ export class ExchangeState implements BindingSource {
       this.#bindings.response = responseView(response)
   }
 
+  /** What expressions can name, besides the request. */
+  protected get named(): Generation["values"] {
+    return this.generation.values
+  }
+
   /** The variables of expressions, made at the first expression. */
   bindings(): Bindings {
     if (this.#bindings === undefined) {
-      const bindings = makeBindings(this, this.route?.views, this.parameters, this.generation)
+      const bindings = makeBindings(this, this.route?.views, this.parameters, {
+        values: this.named,
+        gatewayView: this.generation.gatewayView,
+      })
       this.#bindCaller(bindings)
       if (this.#response !== undefined) bindings.response = responseView(this.#response)
       if (this.#variables !== undefined) bindings.var = this.#variables.view

@@ -1,5 +1,7 @@
+import { randomBytes } from "node:crypto"
 import { IncomingMessage, ServerResponse } from "node:http"
 import { Socket } from "node:net"
+import { SecretKey } from "../../expression/secret-key.ts"
 import type { Plan } from "../../plan/plan.ts"
 import { isSharing, type Step as StepPlan } from "../../plan/steps.ts"
 import { isPreflight } from "../../policies/access/cors.ts"
@@ -235,7 +237,7 @@ function exchangeOf(question: RequestQuestion, { generation, waiting }: Ready): 
   if (body !== undefined) message.push(body)
   message.push(null)
   message.complete = true
-  return new LiveExchange(
+  return new ExplainedExchange(
     {
       ...{ request: message, reply: new ServerResponse(message), upgrade: undefined },
       listener: { closing: false, transport: {} },
@@ -244,6 +246,22 @@ function exchangeOf(question: RequestQuestion, { generation, waiting }: Ready): 
     waiting,
     "explained",
   )
+}
+
+/**
+ * Explanations show what expressions make. Their `hmac` has a random key: otherwise anyone who may ask for an explanation could have any content
+ * signed.
+ */
+class ExplainedExchange extends LiveExchange {
+  protected override get named(): Generation["values"] {
+    const { values } = this.generation
+    return new Map(
+      [...values].map(([name, value]) => [
+        name,
+        value instanceof SecretKey ? new SecretKey(randomBytes(32).toString("hex")) : value,
+      ]),
+    )
+  }
 }
 
 /** Runs a rehearsal: assumptions replace what only a real request has, and each is named in the answer. */

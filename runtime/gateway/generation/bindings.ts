@@ -1,5 +1,6 @@
 import { STATUS_CODES } from "node:http"
 import { plainObject } from "../../expression/plain-object.ts"
+import type { SecretKey } from "../../expression/secret-key.ts"
 import type { ExchangeError, MessageBody, PendingResponse } from "../../policies/exchange.ts"
 import { cookieValues } from "../../policies/messages/cookies.ts"
 import { fieldText, type HeaderList } from "../../policies/messages/header-list.ts"
@@ -47,7 +48,7 @@ export function makeBindings(
   source: BindingSource,
   views: RouteViews | undefined,
   parameters: Readonly<Record<string, string>>,
-  generation: { readonly values: ReadonlyMap<string, string>; readonly gatewayView: object },
+  generation: { readonly values: ReadonlyMap<string, string | SecretKey>; readonly gatewayView: object },
 ): RequestBindings {
   const bindings = new RequestBindings(source, views ?? noRoute, parameters, generation.gatewayView)
   for (const [name, value] of generation.values) bindings[name] = value

@@ -1,3 +1,4 @@
+import type { SecretKey } from "../../expression/secret-key.ts"
 import type { Plan } from "../../plan/plan.ts"
 import type { Route } from "../../plan/resources.ts"
 import type { PlanFacts } from "../../policies/exchange.ts"
@@ -40,7 +41,7 @@ export interface LiveRoute extends Hosted {
 /** The parts of a generation. */
 export interface GenerationParts {
   readonly plan: Plan
-  readonly values: ReadonlyMap<string, string>
+  readonly values: ReadonlyMap<string, string | SecretKey>
   readonly routes: HostRoutes<LiveRoute>
   /** The steps for requests without a route. */
   readonly onUnmatched: readonly ProvisionedStep[]
@@ -62,7 +63,7 @@ export interface GenerationParts {
 /** One plan, ready for use. Requests hold the generation in which they began; its resources are released after the last one. */
 export class Generation {
   readonly plan: Plan
-  readonly values: ReadonlyMap<string, string>
+  readonly values: ReadonlyMap<string, string | SecretKey>
   readonly routes: HostRoutes<LiveRoute>
   readonly onUnmatched: readonly ProvisionedStep[]
   readonly rules: IntakeRules

@@ -51,6 +51,18 @@ export function usedBy(plan: PlanBody): GatewayParts {
   return used
 }
 
+/** The secrets that are keys of `hmac` in expressions. */
+export function secretKeysOf({ steps }: Pick<PlanBody, "steps">): ReadonlySet<string> {
+  const found = new Set<string>()
+  const collect = (node: unknown): void => {
+    if (typeof node !== "object" || node === null) return
+    if ("lang" in node && "secrets" in node) collectSecrets(node.secrets, found)
+    for (const inner of Object.values(node)) collect(inner)
+  }
+  collect(steps)
+  return found
+}
+
 /** Every `{secret: name}` in a part of a plan. */
 export function collectSecrets(node: unknown, found: Set<string>): void {
   if (typeof node !== "object" || node === null) return

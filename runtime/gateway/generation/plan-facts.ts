@@ -2,7 +2,7 @@ import type { PlanBody } from "../../plan/plan.ts"
 import type { Route } from "../../plan/resources.ts"
 import type { CredentialSource, ShownCredential } from "../../plan/step-values.ts"
 import { isCredential, nestedSteps, type Step, shownTo } from "../../plan/steps.ts"
-import type { Text } from "../../plan/text.ts"
+import type { Text, TextPart } from "../../plan/text.ts"
 import type {
   ApiFacts,
   ClientCertificate,
@@ -120,5 +120,11 @@ function addPlace(from: CredentialSource, headers: Set<string>, queries: string[
 }
 
 function hasSecret(text: Text): boolean {
-  return typeof text !== "string" && text.text.some((part) => typeof part !== "string" && "secret" in part)
+  if (typeof text === "string") return false
+  return text.text.some((part) => typeof part !== "string" && ("secret" in part || isSigned(part)))
+}
+
+/** A signature by a secret is a credential. */
+function isSigned(part: Exclude<TextPart, string>): boolean {
+  return "expression" in part && part.expression.lang === "cel" && part.expression.secrets !== undefined
 }

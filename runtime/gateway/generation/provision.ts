@@ -1,3 +1,4 @@
+import { SecretKey } from "../../expression/secret-key.ts"
 import { canonicalJson } from "../../plan/canonical.ts"
 import type { Plan } from "../../plan/plan.ts"
 import type { ListenerPlan, Route } from "../../plan/resources.ts"
@@ -18,9 +19,9 @@ import { Generation, type LiveRoute } from "./generation.ts"
 import { listenersOf } from "./listen-addresses.ts"
 import { LoadError } from "./load-error.ts"
 import { OidcEndpoints } from "./oidc-clients.ts"
-import { gatewayParts } from "./parts-of-plan.ts"
+import { gatewayParts, secretKeysOf } from "./parts-of-plan.ts"
 import { FactsOfPlan } from "./plan-facts.ts"
-import { resolveReferences } from "./references.ts"
+import { type References, resolveReferences } from "./references.ts"
 import { type GatewayDependencies, provisionResources, type Resources } from "./resources.ts"
 import { Slices } from "./slices.ts"
 import { StepTable } from "./step-table.ts"
@@ -70,7 +71,7 @@ export async function provision(
     steps.complete()
     const generation = new Generation({
       plan,
-      values: references.values,
+      values: namedIn(plan, references),
       routes,
       onUnmatched,
       rules: {
@@ -95,6 +96,18 @@ export async function provision(
     for (const resource of resources.held) resource.release()
     throw error
   }
+}
+
+/** What expressions can name: values, and secrets as keys. */
+function namedIn({ plan }: Plan, { values, secrets }: References): Generation["values"] {
+  const named = new Map<string, string | SecretKey>(values)
+  for (const name of secretKeysOf(plan)) {
+    const text = secrets.get(name)
+    if (text === undefined)
+      throw new LoadError([`the plan has no secret \`${name}\`, which an expression uses`])
+    named.set(name, new SecretKey(text))
+  }
+  return named
 }
 
 /** `gateway` in expressions. */

@@ -42,7 +42,7 @@ import { issuerSettingsOf } from "./issuer-settings.ts"
 import { LoadError } from "./load-error.ts"
 import { type OidcClients, provisionOidcClients } from "./oidc-clients.ts"
 import { type OwnCredentials, provisionCredentials } from "./own-credentials.ts"
-import { gatewayParts } from "./parts-of-plan.ts"
+import { gatewayParts, secretKeysOf } from "./parts-of-plan.ts"
 import { type Outside, type References, readAuthorities } from "./references.ts"
 import { type OpenShared, provisionShared, type SharedResources } from "./shared-counters.ts"
 import type { Slices } from "./slices.ts"
@@ -353,8 +353,9 @@ class Maker {
 
   environment(previous: Resources | undefined): Held<Environment> {
     const names = [...this.references.values.keys()].sort()
-    return this.take(previous?.environment, canonicalJson(names), () => ({
-      value: declareEnvironment(anyRequestContext(names)),
+    const keys = [...secretKeysOf(this.#plan.plan)].sort()
+    return this.take(previous?.environment, canonicalJson({ names, keys }), () => ({
+      value: declareEnvironment(anyRequestContext(names, keys)),
       close: nothingToClose,
     }))
   }
