@@ -3,6 +3,7 @@ import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt"
 import { describe, expect, test } from "vitest"
 import { createAccess, type Grants } from "../../runtime/authz/access.ts"
 import { registry } from "../../runtime/authz/grpc/descriptors.ts"
+import type { EndedRequest } from "../../runtime/authz/observed.ts"
 import { openfga } from "../support/grpc-client.ts"
 import { describeGrpc, type GrpcServed } from "./grpc-served.ts"
 import { documentModel } from "./harness.ts"
@@ -322,4 +323,23 @@ describeGrpc(
     access: () => access,
     onRefusal: ({ code, caller, path }) => refused.push({ code, caller, path }),
   },
+)
+
+const ended: EndedRequest[] = []
+
+describeGrpc(
+  "what is reported about a call",
+  (served) => {
+    test("the model and the revision, as of a request of HTTP", async () => {
+      const { client, http, acme } = served()
+      const call = await client.call("Check", { store_id: acme, tuple_key: key })
+      expect(call.code).toBe(0)
+      await http.call("POST", `/stores/${acme}/check`, { tuple_key: key })
+      const [byGrpc, byHttp] = ended.filter(({ method }) => method === "Check").map(({ sent }) => sent)
+      expect(byGrpc).toContain("Openfga-Authorization-Model-Id")
+      expect(byGrpc).toContain("Sallyport-Revision")
+      expect(byGrpc).toEqual(byHttp)
+    })
+  },
+  { observer: { ended: (request) => ended.push(request), decided: () => undefined } },
 )

@@ -180,6 +180,7 @@ function report(measured: Measured): void {
   for (const kind of measured.keys())
     if (kind.startsWith("HTTP/2"))
       costRatio(`${kind}: CPU time ÷ HTTP/1.1 with TLS`, cpuRatios(ownOf(kind), tls), 1.4)
+  costRatio("gRPC, unary: CPU time ÷ HTTP/1.1 with TLS", cpuRatios(ownOf("gRPC, unary"), tls), 2.5)
   for (const [kind, found] of measured)
     for (const [name, all] of found)
       if (name !== own) costRatio(`${kind}: CPU time of the gateway ÷ ${name}`, cpuRatios(ownOf(kind), all))

@@ -1,7 +1,7 @@
 import { grpcTimeoutMs, isGrpcMedia } from "../../http/grpc.ts"
 import type { IncomingRequest, Reply } from "../../http/server/incoming.ts"
 import { authorize, identify } from "../admission.ts"
-import type { ApiResponse } from "../answer.ts"
+import type { AnswerHeaders, ApiResponse } from "../answer.ts"
 import type { AuthzApi } from "../api.ts"
 import { ApiError, apiErrorOf } from "../api-error.ts"
 import { modelOf, report } from "../ending.ts"
@@ -24,6 +24,8 @@ interface OpenCall {
   readonly request: IncomingRequest
   readonly reply: Reply
   readonly asked: GrpcRequest
+  /** What the answer says beside its message, once there is one: the model and the revision. */
+  sent: AnswerHeaders | undefined
   isOver: boolean
 }
 
@@ -40,7 +42,8 @@ export function takeCall(
 ): void {
   const { request, reply } = exchange
   const method = methods.get(pathOf(request))
-  const call: OpenCall = { api, request, reply, asked: new GrpcRequest(exchange, method), isOver: false }
+  const asked = new GrpcRequest(exchange, method)
+  const call: OpenCall = { api, request, reply, asked, sent: undefined, isOver: false }
   const notGrpc = httpFault(request)
   if (notGrpc !== undefined) {
     reply.shouldKeepAlive = false
@@ -192,6 +195,7 @@ function deadlineOf(call: OpenCall): NodeJS.Timeout | undefined {
 function sendAnswer(call: OpenCall, { response }: ResourceMethod, answer: ApiResponse): void {
   const { reply, asked } = call
   const { headers = [], lines } = answer
+  call.sent = headers
   if (asked.traced !== undefined) asked.model = modelOf(answer)
   if (lines !== undefined) streamLines(reply, lines, response, headers)
   // The messages of lists have no field for it.
@@ -203,9 +207,12 @@ function finish(call: OpenCall, send: () => void): void {
   const { api, asked, reply } = call
   send()
   call.isOver = true
-  if (reply.writableEnded) report(api, asked, asked.outcome, 200)
+  const { sent } = call
+  if (reply.writableEnded) report(api, asked, asked.outcome, 200, sent)
   else
-    reply.once("close", () => report(api, asked, reply.writableFinished ? asked.outcome : "cancelled", 200))
+    reply.once("close", () =>
+      report(api, asked, reply.writableFinished ? asked.outcome : "cancelled", 200, sent),
+    )
   asked.end()
 }
 
