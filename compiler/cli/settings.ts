@@ -76,3 +76,16 @@ export function logLevelOf(io: Io, otherwise: Level): Level {
   if (level !== undefined) return level
   throw new CliError(`SALLYPORT_LOG_LEVEL has an unknown value: ${given}`, `Use one of ${levels.join(", ")}.`)
 }
+
+const namings = ["sallyport", "ecs", "otel"] as const
+
+/** `SALLYPORT_LOG_NAMES` (default: `sallyport`). */
+export function logNamesOf(io: Io): (typeof namings)[number] {
+  const given = io.env["SALLYPORT_LOG_NAMES"] || "sallyport"
+  const names = namings.find((each) => each === given)
+  if (names !== undefined) return names
+  throw new CliError(
+    `SALLYPORT_LOG_NAMES has an unknown value: ${given}`,
+    `Use one of ${namings.join(", ")}.`,
+  )
+}

@@ -139,6 +139,12 @@ export const variables: Readonly<Record<string, EnvironmentVariable>> = {
     byDefault: "`info`; of `dev` `warn`",
     example: "warn",
   },
+  SALLYPORT_LOG_NAMES: {
+    commands: ["serve"],
+    docs: "Names of the fields in log lines: `sallyport`, `ecs` (Elastic Common Schema) or `otel` (OpenTelemetry's semantic conventions).",
+    byDefault: "`sallyport`: the names in the manual",
+    example: "ecs",
+  },
   SALLYPORT_SPOOL: {
     commands: ["serve"],
     docs: "Folder for data that waits until the database is available again: usage and quotas. It also has a copy of the plan.",

@@ -129,11 +129,11 @@ function logOf({ env, cwd }: RuntimeSettings, log: EngineLog) {
 
 /** The log of requests, and how to end it when it is our own. `isWorker`: other workers write to the same output. */
 function requestLogOf(
-  { accessLog }: RuntimeSettings,
+  { accessLog, logNames }: RuntimeSettings,
   isWorker: boolean,
 ): { requestLog?: Log; closeRequestLog?: () => void } {
   if (accessLog === true) {
-    const { log, close } = createAccessLog(isWorker ? process.pid : undefined)
+    const { log, close } = createAccessLog(isWorker ? process.pid : undefined, logNames)
     return { requestLog: log, closeRequestLog: close }
   }
   return typeof accessLog === "object" ? { requestLog: accessLog } : {}

@@ -6,6 +6,7 @@ import type { ApplyOutcome } from "../control/ports.ts"
 import type { Plan } from "../plan/plan.ts"
 import type { Address } from "../plan/resources.ts"
 import type { Log } from "../telemetry/log.ts"
+import type { LogNames } from "../telemetry/log-names.ts"
 import type { DatabaseSettings } from "./database.ts"
 
 /** Roles of a process: the public gateway, the engine's internal listener, the control listener. */
@@ -36,6 +37,8 @@ export interface RuntimeSettings {
   readonly ordersCertificates?: boolean
   /** Whether to log requests, one line each: on standard output, or to the caller's log. */
   readonly accessLog: boolean | Log
+  /** Names of the fields in the log of requests, if that is on standard output (default: those of the manual). */
+  readonly logNames?: LogNames
   /** Migrates the database to this version first. For an embedded database, which no other process can open. */
   readonly migrate?: boolean
   /** Lets the engine's API read and write models as text. The compiler provides it. */

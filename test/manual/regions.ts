@@ -15,6 +15,7 @@ import { slotKinds } from "../../compiler/gateway/schema/slots.ts"
 import { controlProblems } from "../../runtime/control/problem.ts"
 import { engineRule, routeRules } from "../../runtime/control/routes.ts"
 import { problemTable, problemType } from "../../runtime/gateway/exchange/problem.ts"
+import { fieldNames, lineNames } from "../../runtime/telemetry/log-names.ts"
 import type { SourcePage } from "./pages.ts"
 
 const language = languageReference()
@@ -313,6 +314,20 @@ const tables: Readonly<Record<string, (links: Links) => string>> = {
       .map(([keyword, places]) => `- \`${keyword}\`: ${places.join(", ")}`)
       .join("\n")
   },
+  "log names": () =>
+    markdownTable(
+      ["Field", "ECS", "OpenTelemetry"],
+      [
+        ["`time`", `\`${lineNames.ecs.time}\``, `\`${lineNames.otel.time}\``],
+        ["`level`", "`log.level`", "`severity_text`, `severity_number`"],
+        ["`msg`", `\`${lineNames.ecs.message}\``, `\`${lineNames.otel.message}\``],
+        ...Object.entries(fieldNames).map(([name, { ecs, otel }]) => [
+          `\`${name}\``,
+          `\`${ecs}\``,
+          `\`${otel}\``,
+        ]),
+      ],
+    ),
   "control roles": () =>
     markdownTable(
       ["Route", "Role", "Operation"],

@@ -206,7 +206,7 @@ export const rooms: readonly Room[] = [
   },
   {
     path: "runtime/telemetry",
-    doors: ["log", "metrics", "open-metrics"],
+    doors: ["log", "log-names", "metrics", "open-metrics"],
     may: [],
     packages: ["pino"],
     builtins: "any",

@@ -16,7 +16,15 @@ import type { Io } from "../io.ts"
 import { type ProjectArgs, readProject, textOf } from "../options.ts"
 import { readPlanFile } from "../plan-file.ts"
 import { compileProject, demandEntry, planIn } from "../project.ts"
-import { auditSinksOf, controlListenOf, hostsOf, keepPlanOf, logLevelOf, version } from "../settings.ts"
+import {
+  auditSinksOf,
+  controlListenOf,
+  hostsOf,
+  keepPlanOf,
+  logLevelOf,
+  logNamesOf,
+  version,
+} from "../settings.ts"
 import { runWorker, startParent, startRuntime } from "../start.ts"
 import { coresForUs, Supervisor } from "../supervised.ts"
 
@@ -145,7 +153,9 @@ async function serveAsWorker(args: ServeArgs, io: Io): Promise<ExitCode> {
   // The descriptor before them is the channel to the parent.
   adoptSockets({ ...io.env, LISTEN_PID: String(process.pid) }, process.pid, 4)
   const { log, ...settings } = await baseSettingsOf(args, io)
-  await runWorker({ ...settings, log: log.child({ worker: process.pid }), control: undefined })
+  const { logOfWorker } = await import("../../../runtime/telemetry/log.ts")
+  const ownLog = logOfWorker(log, process.pid, settings.logNames)
+  await runWorker({ ...settings, log: ownLog, control: undefined })
   return exitCode.ok
 }
 
@@ -162,9 +172,10 @@ async function settingsOf(args: ServeArgs, io: Io): Promise<RuntimeSettings> {
 /** The settings of every process of `serve`. */
 async function baseSettingsOf(args: ServeArgs, io: Io): Promise<Omit<RuntimeSettings, "control" | "plan">> {
   const level = logLevelOf(io, "info")
+  const logNames = logNamesOf(io)
   const database = databaseOf(io)
   const { createLog } = await import("../../../runtime/telemetry/log.ts")
-  const log = createLog({ level })
+  const log = createLog({ level, names: logNames })
   return {
     database,
     // For a database server, `migrate` updates the schema once for all processes. The embedded database has only this process.
@@ -179,6 +190,7 @@ async function baseSettingsOf(args: ServeArgs, io: Io): Promise<Omit<RuntimeSett
     ...(io.env["SALLYPORT_AUDIT_TOKEN"] ? { auditToken: io.env["SALLYPORT_AUDIT_TOKEN"] } : {}),
     version,
     log,
+    logNames,
     // The access log has the level `info`.
     accessLog: log.isLevelEnabled("info"),
   }
