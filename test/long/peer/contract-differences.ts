@@ -183,7 +183,7 @@ export const contractDifferences: readonly {
       textOf(theirs.json) === '{"users":[]}',
   },
   {
-    name: "`start_time` that is not a time",
+    name: "`start_time` that is no time",
     is: (exchange) => refusedByBoth(exchange) && exchange.ours.json.code === "invalid_start_time",
   },
   {
@@ -206,7 +206,7 @@ export const contractDifferences: readonly {
       /\u00a0/.test(textOf(call.body)),
   },
   {
-    name: "which of several faults is told",
+    name: "which of several errors is reported",
     is: (exchange) => refusedByBoth(exchange) && (exchange.call.changes?.length ?? 0) > 1,
   },
   {
@@ -222,7 +222,7 @@ export const contractDifferences: readonly {
     is: (exchange) => refusedByBoth(exchange) && exchange.call.path.includes("/access/v1/"),
   },
   {
-    name: "a token that is none",
+    name: "an invalid token",
     is: ({ theirs, ours }) => theirs.status === 500 && ours.json?.code === "invalid_continuation_token",
   },
   {
