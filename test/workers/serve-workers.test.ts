@@ -11,6 +11,7 @@ import { run } from "../cli/run.ts"
 import { eventually, type SallyportProcess } from "../e2e/sallyport-process.ts"
 import { describePostgres } from "../postgres.ts"
 import { Authority, getSecured } from "../support/certificates.ts"
+import { freePort } from "../support/free-port.ts"
 import { askHttp2 } from "../support/http2-client.ts"
 import { Responder } from "../support/responder.ts"
 import { machine, workersOf } from "./machine.ts"
@@ -241,6 +242,28 @@ ${more}`
     })
     await apply(plain)
     expect((await here.gateway("/status")).status).toBe(200)
+  })
+
+  test("the control listeners of a plan are the parent's, and stay while a worker is replaced", async () => {
+    new Authority(here.folder).sign("ops", ["localhost"])
+    const port = await freePort()
+    const secured = `certificate ops { cert file("ops.pem"); key file("ops.key") }
+control { listen 127.0.0.1:${port} { tls { certificate ops } } }`
+    here.write(configured("operated", secured))
+    expect((await here.sallyport("apply", "--yes", "--wait", "60s")).code).toBe(0)
+    const there = ["--control", `https://localhost:${port}`, "--ca", "ca.pem"]
+    expect((await here.sallyport("whoami", ...there)).out).toContain("the shared control token")
+    const [worker = 0] = await workersOf(here, 2)
+    process.kill(worker, "SIGKILL")
+    // All requests go through, while the worker is replaced.
+    const codes = await Promise.all(
+      Array.from({ length: 5 }, async () => (await here.sallyport("status", ...there)).code),
+    )
+    expect(codes).toEqual(Array(5).fill(0))
+    await eventually(async () => ((await workersOf(here, 2)).includes(worker) ? undefined : true))
+    here.write(configured("operated again"))
+    expect((await here.sallyport("apply", "--yes", "--wait", "60s")).code).toBe(0)
+    await expect.poll(async () => (await here.sallyport("whoami", ...there)).err).toContain("ECONNREFUSED")
   })
 
   test("when it is stopped, requests in progress are completed and all workers end", async () => {
