@@ -34,6 +34,7 @@ const runtimeRooms = [
   "runtime/store",
   "runtime/identity",
   "runtime/oidc",
+  "runtime/sealing",
   "runtime/pdp",
   "runtime/cache",
   "runtime/redis",
@@ -272,6 +273,8 @@ export const rooms: readonly Room[] = [
     packages: ["jose", "zod", "lru-cache"],
     builtins: "any",
   },
+  // Encryption of what is stored outside of the process.
+  { path: "runtime/sealing", doors: ["sealing-key"], may: [], builtins: ["node:crypto"] },
   {
     path: "runtime/oidc",
     doors: [
@@ -283,7 +286,7 @@ export const rooms: readonly Room[] = [
       "session-keeper",
       "shared-sessions",
     ],
-    may: ["runtime/identity", "runtime/http", "runtime/redis"],
+    may: ["runtime/identity", "runtime/http", "runtime/redis", "runtime/sealing"],
     packages: ["lru-cache"],
     builtins: ["node:crypto", "node:timers/promises"],
   },
@@ -412,7 +415,7 @@ export const rooms: readonly Room[] = [
   {
     path: "runtime/acme",
     doors: ["acme-certificates"],
-    may: ["runtime/store", "runtime/telemetry", "runtime/http"],
+    may: ["runtime/store", "runtime/telemetry", "runtime/http", "runtime/sealing"],
     packages: ["acme-client"],
     builtins: ["node:crypto", "node:https", "node:timers/promises", "node:tls"],
   },
