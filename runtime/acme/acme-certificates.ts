@@ -23,10 +23,19 @@ import type { IssuedPair } from "./authority.ts"
 import { nextQuestion, renewalMsMin, renewalOf, retryOf, timeWithin } from "./schedule.ts"
 import { Seal } from "./seal.ts"
 
+/** Where a process keeps certificates, encrypted, for a start without the database. */
+export interface CertificateDisk {
+  /** Undefined: there is none. */
+  read(id: string): Promise<string | undefined>
+  write(id: string, sealed: string): Promise<void>
+}
+
 /** What the certificates of a process need. */
 export interface AcmeCertificatesSettings {
   readonly database: Database
   readonly log: Log
+  /** Absent: a process that starts without the database has no certificates. */
+  readonly disk?: CertificateDisk | undefined
   /** Whether this process orders (default: true). Otherwise it only serves what others ordered. */
   readonly orders?: boolean
   /** How often the database is read, in milliseconds (default: 5000). */
@@ -99,8 +108,8 @@ export class AcmeCertificates implements ManagedCertificates {
 
   async obtain(settings: AcmeSettings): Promise<IssuedPair | undefined> {
     const managed = this.#manage(settings)
-    // While the database is unavailable, the listener starts without this certificate, and gets it later.
-    if (managed.record === undefined) await this.#read([managed]).catch(() => undefined)
+    // While the database is unavailable, the listener starts with the one on disk, or without, and gets the newest later.
+    if (managed.record === undefined) await this.#read([managed]).catch(() => this.#readDisk(managed))
     return managed.pair ?? managed.earlier
   }
 
@@ -228,7 +237,10 @@ export class AcmeCertificates implements ManagedCertificates {
       known.record = record
       if (record.sealed !== null) {
         known.pair = this.#opened(known, record.id, record.sealed)
-        if (known.pair !== undefined) changed.add(known.id)
+        if (known.pair !== undefined) {
+          changed.add(known.id)
+          await this.#writeDisk(known, record.sealed)
+        }
       } else if (known.pair === undefined && known.earlier === undefined) {
         const found = await findEarlier(database, known.lineage)
         if (found !== undefined) known.earlier = this.#opened(known, found.id, found.sealed)
@@ -238,13 +250,35 @@ export class AcmeCertificates implements ManagedCertificates {
       if ([...ids].some((id) => changed.has(id))) onChange()
   }
 
+  async #readDisk(managed: Managed): Promise<void> {
+    const sealed = await this.#settings.disk?.read(managed.id)
+    if (sealed === undefined || managed.pair !== undefined) return
+    const kept = this.#opened(managed, managed.id, sealed)
+    if (kept === undefined || Date.parse(new X509Certificate(kept.cert).validTo) <= this.#now()) return
+    managed.earlier = kept
+    const { name } = managed.settings
+    this.#settings.log.warn(
+      { certificate: name },
+      "the certificate is read from disk, because the database is unavailable",
+    )
+  }
+
+  async #writeDisk({ id, settings: { name } }: Managed, sealed: string): Promise<void> {
+    await this.#settings.disk?.write(id, sealed).catch((error: unknown) => {
+      this.#settings.log.warn(
+        { certificate: name, reason: (error as Error).message },
+        "the certificate could not be saved on disk for a start without the database",
+      )
+    })
+  }
+
   #opened({ seal, settings }: Managed, id: string, sealed: string): IssuedPair | undefined {
     try {
       return JSON.parse(seal.open(id, sealed)) as IssuedPair
     } catch (error) {
       this.#settings.log.error(
         { certificate: settings.name, reason: (error as Error).message },
-        "the stored certificate cannot be decrypted: its row in the database was changed",
+        "the stored certificate cannot be decrypted: it was changed in the database or on disk",
       )
       return undefined
     }

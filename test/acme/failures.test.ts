@@ -56,6 +56,31 @@ describePebble("orders that fail", () => {
     return state()?.reason
   }
 
+  it("and none is needed by a process that starts without the database: its disk has the certificate", async () => {
+    const settings = settingsOf(await begin())
+    const files = new Map<string, string>()
+    const disk = {
+      read: async (id: string) => files.get(id),
+      write: async (id: string, sealed: string) => void files.set(id, sealed),
+    }
+    member = memberOf(database, [settings], { disk })
+    stops.push(() => member.acme.close())
+    await expect.poll(() => files.size).toBe(1)
+    const issued = await member.shown(settings)
+    expect([...files.values()].join()).not.toContain("PRIVATE KEY")
+    const away = openPostgres(`postgres://nobody@127.0.0.1:${await freePort()}/none`)
+    stops.push(() => away.close())
+    const starting = async (now = Date.now()) => {
+      const other = memberOf(away, [], { disk, now: () => now })
+      stops.push(() => other.acme.close())
+      return await other.shown(settings)
+    }
+    expect((await starting())?.fingerprint256).toBe(issued?.fingerprint256)
+    expect(await starting(Date.parse(issued?.validTo ?? "") + 1000)).toBeUndefined()
+    for (const [id, sealed] of files) files.set(id, `${sealed.slice(0, -2)}AA`)
+    expect(await starting()).toBeUndefined()
+  })
+
   it("because the authority is not there: the pauses grow, and continue after a restart", async () => {
     const settings = settingsOf(await begin(), { directory: `https://localhost:${await freePort()}/dir` })
     join(settings)
