@@ -14,6 +14,9 @@ import { Metrics } from "../../../runtime/telemetry/metrics.ts"
 /** A server in a process of its own. */
 export interface Running {
   readonly url: string
+  readonly pid: number
+  /** The port of gRPC; undefined for a server without it. */
+  readonly grpcPort?: number | undefined
   /** CPU time it has used, in µs. */
   cpu(): Promise<number>
   stop(): Promise<void>
@@ -21,6 +24,7 @@ export interface Running {
 
 interface Told {
   readonly port: number
+  readonly grpcPort?: number | undefined
 }
 
 /** `node:http` with nothing but what any JSON service must do: read the body, parse it, answer. */
@@ -41,23 +45,25 @@ export function serveBare(): void {
   server.listen(0, "127.0.0.1", () => ready((server.address() as AddressInfo).port))
 }
 
-/** The engine's API on a database, with its metrics as `serve` has them. */
+/** The engine's API on a database, by HTTP and by gRPC, with its metrics as `serve` has them. */
 export async function serveAuthz(databaseUrl: string): Promise<void> {
   const database = openPostgres(databaseUrl)
   const engine = new Engine(createTupleSource(database))
   const observer = new EngineObserver(new Metrics(), new StoreNames())
   const api = new AuthzApi({ database, engine, observer })
-  const { addresses } = await startAuthz({ api, listen: [{ host: "127.0.0.1", port: 0 }] })
-  ready(addresses[0]?.port ?? 0)
+  const listen = [{ host: "127.0.0.1", port: 0 }]
+  const { addresses } = await startAuthz({ api, listen })
+  const grpc = await startAuthz({ api, listen, transport: { h2c: true, grpc: true } })
+  ready(addresses[0]?.port ?? 0, grpc.addresses[0]?.port)
 }
 
 /** From now on the process tells its CPU time whenever it is asked. */
-function ready(port: number): void {
+function ready(port: number, grpcPort?: number): void {
   process.on("message", () => {
     const { user, system } = process.cpuUsage()
     process.send?.(user + system)
   })
-  process.send?.({ port } satisfies Told)
+  process.send?.({ port, grpcPort } satisfies Told)
 }
 
 /** Starts `file` with these arguments; it must come to `serveBare` or `serveAuthz`. */
@@ -66,6 +72,8 @@ export async function startServer(file: string, ...args: string[]): Promise<Runn
   const [told] = (await once(child, "message")) as [Told]
   return {
     url: `http://127.0.0.1:${told.port}`,
+    pid: child.pid ?? 0,
+    grpcPort: told.grpcPort,
     async cpu() {
       child.send("cpu")
       const [micros] = (await once(child, "message")) as [number]

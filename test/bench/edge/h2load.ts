@@ -15,6 +15,8 @@ export interface EdgeLoad {
   readonly path: string
   /** A gRPC call with this message, length-prefixed, in a file. */
   readonly message?: string
+  /** A POST request with this JSON, in a file. */
+  readonly json?: string
 }
 
 /** Sends `requests` requests by nghttp2's client, which checks no certificate. `folder` is for its list of requests. */
@@ -31,6 +33,7 @@ export async function sendByH2load(
     ...["-t1", `-c${load.connections}`, `-m${load.streams}`, `-n${requests}`, `--log-file=${list}`],
     ...(load.http === 1 ? ["--h1"] : []),
     ...(load.message === undefined ? [] : callOf(load.message)),
+    ...(load.json === undefined ? [] : [`--data=${load.json}`, "-H", "content-type: application/json"]),
     // The name is what the certificate is for; the address is the server's.
     ...[`--connect-to=127.0.0.1:${port}`, `${load.scheme}://localhost:${port}${load.path}`],
   ])
