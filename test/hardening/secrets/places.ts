@@ -239,6 +239,12 @@ const backends: readonly SecretPlace[] = [
     api: `inbound { header set "X-Upstream-Key" "key \${header_secret}" }; ${bothWays}`,
   },
   {
+    // As the key of `hmac`: the only use of a secret in an expression.
+    name: "expression_key",
+    slots: [],
+    api: `inbound { header set "X-Sign" "\${hmac("sha256", expression_key, request.method).hex()}" }; ${bothWays}`,
+  },
+  {
     name: "query_secret",
     slots: ["steps/set-query.ts"],
     api: `inbound { query set "code" "\${query_secret}" }; ${bothWays}`,
