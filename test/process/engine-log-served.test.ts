@@ -12,7 +12,11 @@ const tupleKey = (user: string) => ({ user: `user:${user}`, relation: "viewer", 
 
 /** An engine that serves HTTP and gRPC, with these statements in its `log`. */
 async function serving(log: string) {
-  const [{ url, drop }, ports, grpcPort] = [await createMigratedDatabase(), await freePorts(), await freePort()]
+  const [{ url, drop }, ports, grpcPort] = [
+    await createMigratedDatabase(),
+    await freePorts(),
+    await freePort(),
+  ]
   const lines: Line[] = []
   const accessLog = createLog({ stream: { write: (text) => void lines.push(JSON.parse(text)) } })
   const env = { ANN_KEY: "key-of-ann", BOB_KEY: "key-of-bob", HASH_KEY: "a-key-for-the-hashes-of-users" }
@@ -63,7 +67,8 @@ describePostgres("the log of a running engine", () => {
     expect(requests.map(({ method, outcome }) => `${method} ${outcome}`)).toEqual([
       ...["Write ok", "Check allowed", "BatchCheck ok", "ListObjects ok", "Check denied", "Require allowed"],
     ])
-    for (const line of requests.slice(0, 5)) expect(line).toMatchObject({ store: "acme", request_id: requestId })
+    for (const line of requests.slice(0, 5))
+      expect(line).toMatchObject({ store: "acme", request_id: requestId })
     for (const { ms } of requests) expect(ms).toBeGreaterThanOrEqual(0)
 
     const decisions = served.lines("engine decision")
@@ -80,7 +85,12 @@ describePostgres("the log of a running engine", () => {
     expect(new Set(slow.map(({ method }) => method))).toEqual(new Set(["Check", "ListObjects", "Require"]))
     for (const line of slow) {
       expect(line["steps"]).toBeGreaterThanOrEqual(1)
-      expect(line).toMatchObject({ store: "acme", user_type: "user", relation: "viewer", object_type: "order" })
+      expect(line).toMatchObject({
+        store: "acme",
+        user_type: "user",
+        relation: "viewer",
+        object_type: "order",
+      })
       expect(line).toHaveProperty("pages_used")
       expect(line).toHaveProperty("pages_read")
     }
