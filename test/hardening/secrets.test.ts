@@ -37,6 +37,7 @@ const openVariables = [
     "SALLYPORT_LOG_NAMES",
     "SALLYPORT_SPOOL",
     "SALLYPORT_WHO",
+    "XDG_CONFIG_HOME",
   ],
   ...["FORCE_COLOR", "NO_COLOR", "PAGER"],
 ]
