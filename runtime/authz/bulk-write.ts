@@ -3,6 +3,7 @@ import type { LoadedModel } from "../check/loaded-model.ts"
 import type { TupleRow } from "../check/ports.ts"
 import { rowOfTuple } from "../store/read-tuples.ts"
 import { tupleIdentity } from "../store/write-tuples.ts"
+import { asWrite } from "../tracing/tuple-spans.ts"
 import type { ApiResponse } from "./answer.ts"
 import { type AuthzApi, modelHeaders } from "./api.ts"
 import { ApiError, storeNotFound } from "./api-error.ts"
@@ -28,7 +29,8 @@ export async function postBulkWrite(api: AuthzApi, request: ApiRequest): Promise
   const rows = await rowsOf(request.bytes, model, api.limits().conditionContextBytesMax)
   if (rows.length === 0)
     throw new ApiError("invalid_write_input", "the body has no tuples: it is one JSON object per line")
-  const outcome = await api.writer.bulkWrite(store.id, rows)
+  const { trace } = request.traced ?? {}
+  const outcome = await asWrite(trace, rows.length, () => api.writer.bulkWrite(store.id, rows))
   if (outcome === undefined) {
     api.stores.forget(store)
     throw storeNotFound()

@@ -1,5 +1,5 @@
 import { firstAttribute, lastKept, textAttribute, wholeAttribute } from "../tracing/attributes.ts"
-import { addReads } from "../tracing/read-span.ts"
+import { addReads } from "../tracing/tuple-spans.ts"
 import type { AuthzApi } from "./api.ts"
 import type { EngineOutcome } from "./observed.ts"
 import type { ApiRequest } from "./route.ts"

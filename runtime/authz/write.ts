@@ -4,6 +4,7 @@ import type { TupleKey } from "../check/ports.ts"
 import { tupleText, validateTuple } from "../check/tuple.ts"
 import { rowOfTuple, tupleOfRow } from "../store/read-tuples.ts"
 import { tupleIdentity, type WriteConflict, type WriteRequest } from "../store/write-tuples.ts"
+import { asWrite } from "../tracing/tuple-spans.ts"
 import type { ApiResponse } from "./answer.ts"
 import { type AuthzApi, modelHeaders } from "./api.ts"
 import { ApiError, storeNotFound } from "./api-error.ts"
@@ -34,7 +35,10 @@ interface ParsedWrite {
  * `POST /stores/{store}/write`: all or nothing. The body of the response is OpenFGA's empty object; its header
  * `Sallyport-Consistency-Token` is the store's revision that contains these tuples.
  */
-export async function postWrite(api: AuthzApi, { store: name, body }: ApiRequest): Promise<ApiResponse> {
+export async function postWrite(
+  api: AuthzApi,
+  { store: name, body, traced }: ApiRequest,
+): Promise<ApiResponse> {
   const limits = api.limits()
   const parsed = parse(body, limits)
   const store = await api.stores.find(name)
@@ -58,7 +62,8 @@ export async function postWrite(api: AuthzApi, { store: name, body }: ApiRequest
     onMissing,
   }
   refuseRepeated(request, limits.tuplesPerWriteMax)
-  const outcome = await api.writer.write(store.id, request)
+  const size = writes.length + deletes.length
+  const outcome = await asWrite(traced?.trace, size, () => api.writer.write(store.id, request))
   if (outcome === undefined) {
     api.stores.forget(store)
     throw storeNotFound()

@@ -8,8 +8,8 @@ import {
 } from "../authz/observed.ts"
 import { QuestionWork } from "../check/counts.ts"
 import type { Counter, Family, Histogram, Metrics } from "../telemetry/metrics.ts"
-import { addReads } from "../tracing/read-span.ts"
 import type { RequestTrace } from "../tracing/request-trace.ts"
+import { addReads } from "../tracing/tuple-spans.ts"
 import type { EngineLog } from "./engine-log.ts"
 import type { StoreNames } from "./store-names.ts"
 

@@ -43,6 +43,8 @@ describePostgres("traces of the engine", () => {
     expect(await ask("/stores/acme/check", "01", question)).toBe(200)
     expect(await ask("/stores/acme/check", "00", question)).toBe(200)
     expect(await ask("/stores/acme/check", "01", { tuple_key: { user: "x" } })).toBe(400)
+    const writes = { tuple_keys: [{ user: "user:eve", relation: "viewer", object: "order:9" }] }
+    expect(await ask("/stores/acme/write", "01", { writes })).toBe(200)
     expect(await call(ports, "/order/1", "ann")).toBe("403")
     await runtime.close()
     await until(() => receiver.spans.length >= 2)
@@ -71,6 +73,11 @@ describePostgres("traces of the engine", () => {
       expect(read).toMatchObject({ parentSpanId: check?.spanId, kind: 3 })
       expect(read.attributes).toMatchObject({ "db.system.name": "postgresql", "db.operation.name": "SELECT" })
     }
+    const [[write], [commit]] = [named("POST /stores/{store}/write"), named("BATCH tuples")]
+    expect(commit).toMatchObject({ parentSpanId: write?.spanId, kind: 3 })
+    expect(commit?.attributes).toMatchObject({
+      ...{ "db.system.name": "postgresql", "db.operation.name": "BATCH", "db.operation.batch.size": 1 },
+    })
     await Promise.all([receiver.close(), drop()])
   })
 })

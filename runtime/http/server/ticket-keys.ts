@@ -22,7 +22,7 @@ export class TicketKeys {
   #period: number
 
   /** `seed`: that of another process, which gets the same keys. */
-  constructor(seed?: TicketSeed, now: () => number = Date.now) {
+  constructor(seed?: TicketSeed, now: () => number = () => Date.now()) {
     this.#now = now
     this.#secret = seed === undefined ? randomBytes(secretBytes) : Buffer.from(seed.secret, "base64")
     this.#period = seed?.period ?? this.#periodNow()

@@ -3,10 +3,12 @@ import { randomId } from "./random-ids.ts"
 import type { RecordedPart, RequestTrace } from "./request-trace.ts"
 
 const system = firstAttribute("db.system.name")("postgresql")
-const operation = textAttribute("db.operation.name")("SELECT")
+const operation = textAttribute("db.operation.name")
 const collection = textAttribute("db.collection.name")("tuples")
 const rowsReturned = wholeAttribute("db.response.returned_rows")
 const pagesRead = wholeAttribute("sallyport.engine.pages")
+const batchSize = wholeAttribute("db.operation.batch.size")
+const errorKind = textAttribute("error.type")
 
 /** The time in which a question waited for tuples of the database. Times are those of `performance.now()`. */
 export interface TupleRead {
@@ -44,7 +46,7 @@ class ReadSpan implements RecordedPart {
 
   attributes(): string {
     const { pages, rows } = this.#read
-    return system + operation + collection + rowsReturned(rows) + pagesRead(pages)
+    return system + operation("SELECT") + collection + rowsReturned(rows) + pagesRead(pages)
   }
 }
 
@@ -55,4 +57,43 @@ export function addReads(
   reads: readonly TupleRead[] | undefined,
 ): void {
   if (reads !== undefined) for (const read of reads) trace.add(new ReadSpan(read, asker?.spanId))
+}
+
+/** The span of a commit of tuples: inserts and deletes. It contains the wait for a connection to the database. */
+class WriteSpan implements RecordedPart {
+  readonly spanId = randomId(8)
+  readonly parentSpanId = undefined
+  readonly started = performance.now()
+  ended: number | undefined
+  readonly kind = "client"
+  readonly spanName = "BATCH tuples"
+  error: string | undefined
+  readonly #rows: number
+
+  constructor(rows: number) {
+    this.#rows = rows
+  }
+
+  attributes(): string {
+    return system + operation("BATCH") + collection + batchSize(this.#rows) + errorKind(this.error)
+  }
+}
+
+/** Runs a commit of `rows` tuples as a part of a trace, if there is one that is recorded. */
+export async function asWrite<Outcome>(
+  trace: RequestTrace | undefined,
+  rows: number,
+  commit: () => Promise<Outcome>,
+): Promise<Outcome> {
+  if (trace?.recording !== true) return commit()
+  const span = new WriteSpan(rows)
+  trace.add(span)
+  try {
+    return await commit()
+  } catch (error) {
+    span.error = "commit"
+    throw error
+  } finally {
+    span.ended = performance.now()
+  }
 }
