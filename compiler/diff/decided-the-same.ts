@@ -3,7 +3,8 @@ import type { AuthorizationModel, ModelPlan } from "../../runtime/plan/authoriza
 import { type Finding, neutral } from "../analysis/finding.ts"
 import { same } from "../analysis/same.ts"
 import { Containment } from "../model/containment.ts"
-import { compareRelation, pairOf, type RelationMeaning } from "../model-compare/compare-relations.ts"
+import { compareRelation, type RelationMeaning } from "../model-compare/compare-relations.ts"
+import { type ModelPair, pairOf } from "../model-compare/model-pair.ts"
 import { type Relation, rewriteWords } from "./model-words.ts"
 
 /** Steps of a comparison: some milliseconds. */
@@ -20,7 +21,7 @@ interface Effect {
  * way. What the comparison of both models cannot prove is tried by containment, for each relation as if it were the only one that changed.
  */
 export class DecidedTheSame {
-  readonly #pair: ReturnType<typeof pairOf>
+  readonly #pair: ModelPair
   readonly #before: ModelSide
   readonly #after: ModelSide
 

@@ -1,9 +1,8 @@
-import { compareTests } from "../../runtime/expression/same-outcome.ts"
-import type { Condition, ModelPlan } from "../../runtime/plan/authorization-model.ts"
-import { canonicalJson } from "../../runtime/plan/canonical.ts"
+import type { ModelPlan } from "../../runtime/plan/authorization-model.ts"
 import { type AccessExample, exampleOf } from "./example.ts"
+import { type ModelPair, namesOf, pairOf } from "./model-pair.ts"
 import { type Found, search } from "./search.ts"
-import { type ModelPair, type QuestionSpace, spaceOf } from "./spaces.ts"
+import { type QuestionSpace, spaceOf } from "./spaces.ts"
 
 /** Steps for one relation and one type of users: some hundred milliseconds at most. */
 const stepsMaxDefault = 200_000
@@ -42,27 +41,10 @@ export function compareRelations(
   bounds: CompareBounds = {},
 ): RelationMeaning[] {
   const pair = pairOf(before, after)
-  const names = pair.plans.map(
-    ({ relations }) => new Set(relations.map(({ type, relation }) => `${type}#${relation}`)),
-  )
-  return [...(names[0] ?? [])]
-    .filter((name) => names[1]?.has(name))
+  const kept = namesOf(pair.plans[1])
+  return [...namesOf(pair.plans[0]).keys()]
+    .filter((name) => kept.has(name))
     .flatMap((name) => compareRelation(pair, name, bounds) ?? [])
-}
-
-/** The pair of models in which relations are compared. */
-export function pairOf(before: ModelPlan, after: ModelPlan): ModelPair {
-  const [old, next] = [before.model.conditions ?? {}, after.model.conditions ?? {}]
-  const changed = Object.keys(old).filter((name) => {
-    const other = next[name]
-    return other !== undefined && !isSameCondition(old[name] as Condition, other)
-  })
-  return { plans: [before.relations, after.relations], changedConditions: new Set(changed) }
-}
-
-function isSameCondition(old: Condition, next: Condition): boolean {
-  if (canonicalJson(old.parameters ?? {}) !== canonicalJson(next.parameters ?? {})) return false
-  return old.expression === next.expression || compareTests(old.expression, next.expression, true) === "same"
 }
 
 /** Compares one relation; undefined when all that decides it is equal in both models. */
@@ -71,12 +53,12 @@ export function compareRelation(
   relation: string,
   { stepsMax = stepsMaxDefault }: CompareBounds = {},
 ): RelationMeaning | undefined {
+  if (!pair.affected.has(relation)) return undefined
   let gain: AccessExample | undefined
   let loss: AccessExample | undefined
   const shown: Shown[] = []
   for (const user of usersOf(pair, relation)) {
     const space = spaceOf(pair, relation, user)
-    if (space.isEqual) continue
     if (space.isParadox) {
       shown.push("unknown")
       continue

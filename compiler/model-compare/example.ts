@@ -1,4 +1,5 @@
 import type { TriedObject } from "./search.ts"
+import { nameOf } from "./spaces.ts"
 
 /** A tuple of an example. */
 export interface ExampleTuple {
@@ -49,5 +50,5 @@ export function exampleOf(root: TriedObject, relation: string, userType: string)
       })
     }
   }
-  return { tuples, user, relation: relation.slice(relation.indexOf("#") + 1), object }
+  return { tuples, user, relation: nameOf(relation), object }
 }

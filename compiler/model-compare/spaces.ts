@@ -1,15 +1,12 @@
-import type { RelationNode, RelationPlans } from "../../runtime/plan/authorization-model.ts"
+import type { RelationNode } from "../../runtime/plan/authorization-model.ts"
+import { type ModelPair, type NamedSlot, namesOf, relationNameOf, slotOf } from "./model-pair.ts"
 
 /** The old model is 0, the new one 1. */
 export type ModelSide = 0 | 1
 export const sides: readonly ModelSide[] = [0, 1]
 
 /** A kind of tuple that an object can have, by names: their numbers differ between two models. */
-export interface Letter {
-  readonly relation: string
-  /** `user`, `user:*` or `group#member`. */
-  readonly subject: string
-  readonly condition: string | undefined
+export interface Letter extends NamedSlot {
   /** In which models such a tuple counts; a condition that the two define differently may be true in one of them only. */
   readonly counts: readonly ModelSide[]
 }
@@ -99,20 +96,11 @@ function numbered(bits: Map<string, bigint>, key: string): bigint {
   return bit
 }
 
-/** Two plans by names. */
-export interface ModelPair {
-  readonly plans: readonly [RelationPlans, RelationPlans]
-  /** Conditions whose expression or parameters differ under one name. */
-  readonly changedConditions: ReadonlySet<string>
-}
-
 /** All that decides whether a user of one type has one relation, in both models. */
 export interface QuestionSpace {
   readonly root: TypeSpace
   readonly rootBits: readonly [bigint, bigint]
   readonly types: readonly TypeSpace[]
-  /** All relations that can decide the question are the same in both models. */
-  readonly isEqual: boolean
   /** Some relation is computed from its own absence on the same object: nothing can be said. */
   readonly isParadox: boolean
   /** An exclusion is within a recursion over objects: data with cycles may differ where other data does not. */
@@ -120,9 +108,6 @@ export interface QuestionSpace {
   /** The user's type has relations that count here: the user may itself be one of the objects. */
   readonly hasUserAsObject: boolean
 }
-
-/** Relation numbers by name. */
-type Names = ReadonlyMap<string, number>
 
 /** Builds the space of one question: the cone of a relation in both models, for users of one type. */
 export function spaceOf(pair: ModelPair, relation: string, user: string): QuestionSpace {
@@ -139,12 +124,11 @@ interface Edge {
 class SpaceBuilder {
   readonly #pair: ModelPair
   readonly #user: string
-  readonly #names: readonly [Names, Names]
+  /** Numbers of relations by name. */
+  readonly #names: readonly [ReadonlyMap<string, number>, ReadonlyMap<string, number>]
   readonly #spaces = new Map<string, TypeSpace>()
   /** Per model, the relations of the cone with what they read. */
   readonly #cones: readonly [Map<string, Edge[]>, Map<string, Edge[]>] = [new Map(), new Map()]
-  /** Per model, the plans of the cone by names. */
-  readonly #texts: readonly [Map<string, string>, Map<string, string>] = [new Map(), new Map()]
   readonly #leads = new Map<string, { lead: Lead; sets: [bigint, bigint][] }>()
 
   constructor(pair: ModelPair, user: string) {
@@ -167,20 +151,10 @@ class SpaceBuilder {
       root,
       rootBits,
       types: [...this.#spaces.values()],
-      isEqual: this.#isEqual(),
       isParadox: found.some(({ isParadox }) => isParadox),
       hasRecursiveExclusion: found.some(({ hasRecursiveExclusion }) => hasRecursiveExclusion),
       hasUserAsObject: this.#spaces.has(this.#user),
     }
-  }
-
-  /** Compares the plans of the cone by names. */
-  #isEqual(): boolean {
-    const [old, next] = this.#cones
-    return (
-      old.size === next.size &&
-      [...old.keys()].every((name) => this.#texts[0].get(name) === this.#texts[1].get(name))
-    )
   }
 
   #groupsOf(
@@ -219,31 +193,10 @@ class SpaceBuilder {
       const edges: Edge[] = []
       this.#cones[side].set(name, edges)
       const plan = this.#pair.plans[side].relations[number]?.plan ?? { any: {} }
-      this.#texts[side].set(name, this.#text(side, plan))
       programs.set(name, this.#compile(side, this.#space(typeOf(name)), plan, edges, false))
       for (const { to } of edges) waiting.push(to)
     }
     return programs
-  }
-
-  /** A plan with names instead of numbers; equal texts decide equally. */
-  #text(side: ModelSide, node: RelationNode): string {
-    const all = (nodes: readonly RelationNode[]) => nodes.map((each) => this.#text(side, each)).sort()
-    if ("all" in node) return `all(${all(node.all).join()})`
-    if ("but" in node) return `but(${this.#text(side, node.but[0])},${this.#text(side, node.but[1])})`
-    const { direct = [], from = [], refs = [], branches = [] } = node.any
-    const slot = (number: number): string => {
-      const { relation, subject, condition } = this.#rowOf(side, number) ?? {}
-      const changed = condition !== undefined && this.#pair.changedConditions.has(condition) ? ` ${side}` : ""
-      return `${relation} ${subject} ${condition ?? ""}${changed}`
-    }
-    const parts = [
-      ...direct.map(slot),
-      ...from.map(([at, target]) => `${slot(at)} ${this.#nameOf(side, target)}`),
-      ...refs.map((ref) => `ref ${this.#nameOf(side, ref)}`),
-      ...all(branches),
-    ]
-    return `any(${parts.sort().join()})`
   }
 
   #compile(
@@ -268,12 +221,12 @@ class SpaceBuilder {
     let inputBits = 0n
     for (const slot of direct) inputBits |= this.#direct(side, space, slot, edges, isExcluded)
     for (const [slot, target] of from) {
-      const name = this.#nameOf(side, target)
+      const name = relationNameOf(this.#pair.plans[side], target)
       if (name !== undefined) inputBits |= this.#lead(side, space, slot, name, edges, isExcluded)
     }
     let outcomeBits = 0n
     for (const ref of refs) {
-      const name = this.#nameOf(side, ref)
+      const name = relationNameOf(this.#pair.plans[side], ref)
       if (name === undefined) continue
       edges.push({ to: name, isSameObject: true, isExcluded })
       outcomeBits |= space.outcomeBit(side, nameOf(name))
@@ -285,14 +238,9 @@ class SpaceBuilder {
       parts.some((part) => part(inputs, outcome))
   }
 
-  #nameOf(side: ModelSide, relation: number): string | undefined {
-    const row = this.#pair.plans[side].relations[relation]
-    return row === undefined ? undefined : `${row.type}#${row.relation}`
-  }
-
   /** The input of a slot whose tuples name users. */
   #direct(side: ModelSide, space: TypeSpace, slot: number, edges: Edge[], isExcluded: boolean): bigint {
-    const row = this.#rowOf(side, slot)
+    const row = slotOf(this.#pair.plans[side], slot)
     if (row === undefined) return 0n
     const { subject } = row
     if (subject.includes("#")) return this.#lead(side, space, slot, subject, edges, isExcluded)
@@ -329,7 +277,7 @@ class SpaceBuilder {
     edges: Edge[],
     isExcluded: boolean,
   ): bigint {
-    const row = this.#rowOf(side, slot)
+    const row = slotOf(this.#pair.plans[side], slot)
     if (row === undefined || !this.#names[side].has(target)) return 0n
     edges.push({ to: target, isSameObject: false, isExcluded })
     const to = this.#space(typeOf(target))
@@ -353,29 +301,8 @@ class SpaceBuilder {
     return bits
   }
 
-  #rowOf(
-    side: ModelSide,
-    slot: number,
-  ): { relation: string; subject: string; condition?: string } | undefined {
-    const plans = this.#pair.plans[side]
-    const [relation = -1, subject = -1, condition = -1] = plans.slots[slot] ?? []
-    const row = plans.relations[relation]
-    const named = plans.subjects[subject]
-    if (row === undefined || named === undefined) return undefined
-    const given = plans.conditions[condition]
-    return { relation: row.relation, subject: named, ...(given === undefined ? {} : { condition: given }) }
-  }
-
   /** Under a condition that changed, a tuple may count in both models or in one of them. */
-  #lettersOf({
-    relation,
-    subject,
-    condition,
-  }: {
-    relation: string
-    subject: string
-    condition?: string
-  }): Letter[] {
+  #lettersOf({ relation, subject, condition }: NamedSlot): Letter[] {
     const letter = { relation, subject, condition, counts: sides }
     if (condition === undefined || !this.#pair.changedConditions.has(condition)) return [letter]
     return [letter, { ...letter, counts: [0] }, { ...letter, counts: [1] }]
@@ -384,10 +311,6 @@ class SpaceBuilder {
 
 const letterKey = ({ relation, subject, condition, counts }: Letter): string =>
   `${relation} ${subject} ${condition ?? ""} ${counts.join("")}`
-
-function namesOf({ relations }: RelationPlans): Names {
-  return new Map(relations.map(({ type, relation }, index) => [`${type}#${relation}`, index]))
-}
 
 export const typeOf = (relation: string): string => relation.slice(0, relation.indexOf("#"))
 export const nameOf = (relation: string): string => relation.slice(relation.indexOf("#") + 1)

@@ -609,7 +609,7 @@ export const rooms: readonly Room[] = [
   },
   {
     path: "compiler/model-compare",
-    doors: ["compare-relations", "confirm", "example"],
+    doors: ["compare-relations", "confirm", "example", "model-pair"],
     may: [...pure],
   },
   {

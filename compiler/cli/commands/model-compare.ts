@@ -8,6 +8,7 @@ import {
 } from "../../model-compare/compare-relations.ts"
 import { Confirmation } from "../../model-compare/confirm.ts"
 import type { AccessExample } from "../../model-compare/example.ts"
+import { namesOf } from "../../model-compare/model-pair.ts"
 import { CliError, type CommandLine, command, exitCode } from "../command.ts"
 import { modelOfFile } from "../model-source.ts"
 import { formatOptions, readFormat } from "../options.ts"
@@ -70,12 +71,10 @@ async function compareModels(
   const relations: RelationMeaning[] = []
   for (const meaning of compareRelations(before, after, bounds))
     relations.push(await confirmation.meaning(meaning))
-  const [was, is] = [before, after].map(({ relations: { relations: rows } }) =>
-    rows.map(({ type, relation }) => `${type}#${relation}`),
-  ) as [string[], string[]]
+  const [was, is] = [namesOf(before.relations), namesOf(after.relations)]
   return {
-    added: is.filter((name) => !was.includes(name)),
-    removed: was.filter((name) => !is.includes(name)),
+    added: [...is.keys()].filter((name) => !was.has(name)),
+    removed: [...was.keys()].filter((name) => !is.has(name)),
     relations,
   }
 }
