@@ -1,7 +1,7 @@
-import type { ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import type { FastifyReply } from "fastify"
 import { sendRaw } from "../http/server/connection-errors.ts"
+import type { Reply } from "../http/server/incoming.ts"
 import type { Refusal } from "../http/server/internal-guard.ts"
 import type { ControlProblem } from "./api.ts"
 
@@ -56,7 +56,11 @@ export function sendProblem(
 }
 
 /** The same, before Fastify has seen the request. */
-export function writeProblem(response: ServerResponse, kind: ProblemKind, detail: string): void {
+export function writeProblem(
+  response: Pick<Reply, "writeHead" | "end">,
+  kind: ProblemKind,
+  detail: string,
+): void {
   const { status, body } = plainProblem(kind, detail)
   response.writeHead(status, ["content-type", contentType, "content-length", String(body.length)])
   response.end(body)

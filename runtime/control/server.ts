@@ -1,10 +1,9 @@
 import { lookup } from "node:dns/promises"
-import type { IncomingMessage, ServerResponse } from "node:http"
 import httpProxy from "@fastify/http-proxy"
 import type { FastifyInstance } from "fastify"
 import { SourceUnavailable } from "../check/ports.ts"
 import type { Transport } from "../http/server/incoming.ts"
-import { internalLimits, OwnNames, type Refusal, refusalOf } from "../http/server/internal-guard.ts"
+import { internalLimits, OwnNames, refusalOf } from "../http/server/internal-guard.ts"
 import { type Guard, type Listener, type ListenerSettings, openListener } from "../http/server/listener.ts"
 import { type Address, addressText } from "../plan/resources.ts"
 import { isSchemaFault } from "../store/fault.ts"
@@ -166,7 +165,7 @@ function guardOf({ listen, hosts = [], log }: ListenSettings): Guard {
   const told = new Set<string>()
   return {
     names: new OwnNames(listen.host, () => hosts),
-    refuse({ headers, socket }: IncomingMessage, response: ServerResponse, { name, detail }: Refusal) {
+    refuse({ headers, socket }, response, { name, detail }) {
       const { host = "" } = headers
       if (name === "misdirected" && !told.has(host) && told.size < hostsTold) {
         told.add(host)

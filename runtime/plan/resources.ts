@@ -91,8 +91,8 @@ const grpc = z.literal(true).optional()
 const publicListener = listenerOf({ ...ways, http2, redirect })
 /** A listener of the engine. */
 export const engineListener = listenerOf({ ...ways, http2, grpc })
-/** A listener of the control API. It has no HTTP/2: operators send few requests. */
-export const controlListener = listenerOf(ways)
+/** A listener of the control API. */
+export const controlListener = listenerOf({ ...ways, http2 })
 
 const knownListener = address.extend({ ...ways, http2, redirect, grpc })
 /** An address of any side, and how clients reach it. */

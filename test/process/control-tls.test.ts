@@ -1,4 +1,5 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { connect as connectHttp2 } from "node:http2"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, expect, it } from "vitest"
@@ -6,6 +7,7 @@ import { run } from "../cli/run.ts"
 import { createMigratedDatabase, describePostgres } from "../postgres.ts"
 import { Authority } from "../support/certificates.ts"
 import { freePort } from "../support/free-port.ts"
+import { askHttp2 } from "../support/http2-client.ts"
 import { author, freePorts, planOf, start, token } from "./project.ts"
 
 const stops: (() => Promise<unknown>)[] = []
@@ -67,6 +69,32 @@ describePostgres("the control listener with TLS", () => {
     await expect
       .poll(async () => (await status("https", port, "--ca", "ca.pem")).err)
       .toContain("ECONNREFUSED")
+  })
+
+  it("serves HTTP/2 to clients that negotiate it, with the same checks", async () => {
+    const { cwd, ports, runtime } = await startSecured()
+    const port = await freePort()
+    const more = `${certificate}\ncontrol { listen 127.0.0.1:${port} { tls { certificate ops; hsts 1d } } }`
+    await runtime.apply(planOf(ports, "hello", more), author)
+    const session = connectHttp2(`https://localhost:${port}`, { ca: await readFile(join(cwd, "ca.pem")) })
+    stops.push(async () => session.destroy())
+    const bearer = { authorization: `Bearer ${token}` }
+
+    const status = await askHttp2(session, { ":path": "/v1/status", ...bearer })
+    expect(status).toMatchObject({ status: 200, headers: { "strict-transport-security": "max-age=86400" } })
+    expect(JSON.parse(String(status.body))).toHaveProperty("processes")
+    expect(await askHttp2(session, { ":path": "/v1/status" })).toMatchObject({ status: 401 })
+    const misdirected = await askHttp2(session, {
+      ":path": "/v1/status",
+      ":authority": "evil.example",
+      ...bearer,
+    })
+    expect(misdirected).toMatchObject({ status: 421 })
+    const broken = { ":path": "/v1/plan", ":method": "PUT", "content-type": "application/json", ...bearer }
+    expect(await askHttp2(session, broken, "{")).toMatchObject({ status: 400 })
+    const stores = await askHttp2(session, { ":path": "/authz/stores", ...bearer })
+    expect(stores).toMatchObject({ status: 200 })
+    expect(JSON.parse(String(stores.body))).toHaveProperty("stores")
   })
 
   it("takes the address of the process, and demands client certificates there", async () => {

@@ -94,7 +94,7 @@ export function controlListeners(program: Program, context: ListenContext): Cont
   for (const { block } of statementsOf(program.control?.block, "listen"))
     reportUnused(statementOf(block, "tls")?.block, "the control API", report)
   return sorted(listenersOf(program.control?.block, context)).map(({ address, block }) => ({
-    ...{ ...address, ...tlsOf(block, report), ...proxiesOf(block) },
+    ...{ ...address, ...tlsOf(block, report), ...http2Of(block), ...proxiesOf(block) },
   }))
 }
 

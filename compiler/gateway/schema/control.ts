@@ -1,6 +1,6 @@
 import { controlRoles } from "../../../runtime/plan/control.ts"
 import { many, optional, type StatementRow, slot, word } from "./row.ts"
-import { listen, listenTls, proxyProtocol } from "./top.ts"
+import { listen, listenHttp2, listenTls, proxyProtocol } from "./top.ts"
 
 export const controlRows: readonly StatementRow[] = [
   {
@@ -35,7 +35,7 @@ export const controlRows: readonly StatementRow[] = [
 ]
 
 /** In the block of a `listen` of the control API. */
-export const controlListenRows: readonly StatementRow[] = [listenTls, proxyProtocol]
+export const controlListenRows: readonly StatementRow[] = [listenTls, listenHttp2, proxyProtocol]
 
 /** In the block of `auth jwt` of the control API. */
 export const controlJwtRows: readonly StatementRow[] = [

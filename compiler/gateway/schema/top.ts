@@ -157,7 +157,7 @@ export const listenTls: StatementRow = {
   example: "tls { certificate shop; hsts 365d }",
 }
 
-const listenHttp2: StatementRow = {
+export const listenHttp2: StatementRow = {
   keyword: "http2",
   forms: [{ args: [slot("choice", "choice", { choices: ["on", "off"] })] }],
   byDefault: "on with `tls`, off without",

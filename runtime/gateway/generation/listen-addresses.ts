@@ -27,8 +27,7 @@ export function listenersOf(
     if (typeof known === "string") problems.push(known)
     else if (found.has(addressText(known)))
       problems.push(`two listeners have the address ${addressText(known)}; change one of them`)
-    // The control API understands only HTTP/1.1.
-    else found.set(addressText(known), side === "control" ? { ...known, http2: false } : known)
+    else found.set(addressText(known), known)
   }
   const listeners = [...found.values()]
   const securedPort = listeners.find(({ tls }) => tls !== undefined)?.port

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import type { Http2ServerResponse } from "node:http2"
 import { Server as NetServer, type Socket } from "node:net"
 import { TLSSocket } from "node:tls"
 import { type FastifyInstance, type FastifyServerOptions, fastify } from "fastify"
@@ -7,7 +8,9 @@ import type { ShownRevocationList } from "./client-trust.ts"
 import { type ConnectionRefusal, inheritAddress, openDoor } from "./connection-door.ts"
 import { noteAnswer, type RawAnswerer, takeAllRequests } from "./connection-errors.ts"
 import type { Flood } from "./http2/flood-guard.ts"
+import type { Http2Request } from "./http2/http2-request.ts"
 import { Http2Sessions } from "./http2/http2-sessions.ts"
+import { nodePair } from "./http2/node-pair.ts"
 import { onFirstBytes } from "./http2/preface.ts"
 import type { Handle, IncomingRequest, ListenerDoor, Reply, Transport } from "./incoming.ts"
 import { judgeRequest, type OwnNames, type Refusal, refusalOf } from "./internal-guard.ts"
@@ -95,7 +98,7 @@ export class Listener {
   readonly opened: Opened<Server>
   readonly #end: () => Promise<void>
   readonly #state: State
-  readonly #http2: Http2Sessions | undefined
+  readonly #http2: Http2Sessions
   #closed: Promise<void> | undefined
 
   constructor(asked: Address, opened: Opened<Server>, state: State, { end, http2 }: Built) {
@@ -138,13 +141,13 @@ export class Listener {
   set headerBytesMax(bytes: number) {
     // Node reads it for each new connection.
     ;(this.opened.server as unknown as { maxHeaderSize: number }).maxHeaderSize = bytes
-    if (this.#http2 !== undefined) this.#http2.headerBytesMax = bytes
+    this.#http2.headerBytesMax = bytes
   }
 
   /** Time for the head of a request, also on connections that are open. */
   set headMs(ms: number) {
     this.opened.server.headersTimeout = ms
-    if (this.#http2 !== undefined) this.#http2.headMs = ms
+    this.#http2.headMs = ms
   }
 
   async #close(graceMs: number): Promise<void> {
@@ -154,7 +157,7 @@ export class Listener {
     }, graceMs)
     await Promise.all([
       closeServer(this.opened.server, graceMs),
-      this.#http2?.close(lingerOf(graceMs), graceMs),
+      this.#http2.close(lingerOf(graceMs), graceMs),
     ])
     clearTimeout(force)
     await this.#end()
@@ -252,7 +255,7 @@ function takeConnections({ server, http2 }: Built, settings: ListenerSettings, s
   const hooks: TlsHooks = {
     secured: (socket) => {
       inheritAddress(socket)
-      if (socket.alpnProtocol === "h2" && http2 !== undefined) http2.take(socket)
+      if (socket.alpnProtocol === "h2") http2.take(socket)
       else serve(socket)
     },
     plainHttp: (socket) => answerRaw(socket, plainHttpFault),
@@ -264,7 +267,7 @@ function takeConnections({ server, http2 }: Built, settings: ListenerSettings, s
     if (tls !== undefined) {
       state.wait(socket)
       tls.take(socket, hooks)
-    } else if (h2c === true && http2 !== undefined) {
+    } else if (h2c === true) {
       state.wait(socket)
       onFirstBytes(socket, limits.headMs, (isHttp2) => (isHttp2 ? http2.take(socket) : serve(socket)))
     } else serve(socket)
@@ -292,8 +295,7 @@ const plainHttpFault: RequestFault = {
 
 interface Built {
   readonly server: Server
-  /** Undefined: the service understands only HTTP/1.1. */
-  readonly http2?: Http2Sessions | undefined
+  readonly http2: Http2Sessions
   readonly end: () => Promise<void>
 }
 
@@ -343,7 +345,7 @@ function http2Of(
  * For the engine: a check costs 26.2 µs of CPU time behind `withOneRoute` and 22.3 µs here, an inherited one 48.6 and 43.4 (2026-11, medians of ten
  * pairs of rounds). A common implementation for all listeners would be worth at most 3 %.
  */
-function withoutFastify(settings: ListenerSettings, take: TakeTarget): Built {
+function withoutFastify(settings: ListenerSettings, take: TakeTarget): Omit<Built, "http2"> {
   const server = newServer(settings, (request, response) => take(request, response, request.url ?? "/"))
   return { server, end: () => Promise.resolve() }
 }
@@ -390,7 +392,7 @@ function newServer({ limits, guard }: ListenerSettings, take: Take): Server {
 const parameterLengthMax = 65_536
 
 /** A Fastify instance with one catch-all route, which runs before any body is parsed. Fastify cannot remove routes, but a new plan does. */
-async function withOneRoute(settings: ListenerSettings, take: TakeTarget): Promise<Built> {
+async function withOneRoute(settings: ListenerSettings, take: TakeTarget): Promise<Omit<Built, "http2">> {
   const app = fastify({
     ...fastifyOptions(settings),
     return503OnClosing: false,
@@ -422,9 +424,19 @@ async function withRoutes(
     serverFactory: (handler: Take) => newServer(settings, checkedRoutes(settings, listener, handler)),
     ...options,
   })
+  // Fastify closes the connection after some errors of a body, which HTTP/2 does not need and Node warns of.
+  app.addHook("onSend", (request, reply, _payload, done) => {
+    if (request.raw.httpVersionMajor === 2) reply.removeHeader("connection")
+    done()
+  })
   await addRoutes(app)
   await app.ready()
-  return { server: app.server, end: () => app.close() }
+  const take = withCertificateCheck(settings, listener, (request) => {
+    const [message, response] = nodePair(request as Http2Request)
+    demandSecurity(listener, response)
+    app.routing(message as never, response as never)
+  })
+  return { server: app.server, http2: http2Of(settings, listener, take), end: () => app.close() }
 }
 
 /** Checks client certificates before Fastify, and adds the field that the transport demands. */
@@ -433,10 +445,16 @@ function checkedRoutes(settings: ListenerSettings, listener: State, handler: Tak
     handler(request as IncomingMessage, response as ServerResponse),
   )
   return (request, response) => {
-    const { strictTransport } = listener.transport
-    if (strictTransport !== undefined) response.setHeader("strict-transport-security", strictTransport)
+    demandSecurity(listener, response)
     checked(request, response, request.url ?? "")
   }
+}
+
+function demandSecurity(
+  { transport: { strictTransport } }: State,
+  response: Pick<ServerResponse, "setHeader"> | Http2ServerResponse,
+): void {
+  if (strictTransport !== undefined) response.setHeader("strict-transport-security", strictTransport)
 }
 
 function fastifyOptions(settings: ListenerSettings) {

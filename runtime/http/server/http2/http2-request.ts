@@ -20,14 +20,16 @@ export class Http2Request implements IncomingRequest {
   readonly socket: Socket
   /** `TE: trailers` (RFC 9110 §10.1.4). */
   readonly takesTrailers: boolean
-  readonly #stream: ServerHttp2Stream
-  readonly #fields: Http2Headers
+  readonly stream: ServerHttp2Stream
+  /** What the client has sent as the head. */
+  readonly head: Http2Head
   readonly #headBytesMax: number
 
   /** `headBytesMax`: largest size of the head, as HTTP/1.1 would have it. */
-  constructor(stream: ServerHttp2Stream, { fields, raw }: Http2Head, socket: Socket, headBytesMax: number) {
-    this.#stream = stream
-    this.#fields = fields
+  constructor(stream: ServerHttp2Stream, head: Http2Head, socket: Socket, headBytesMax: number) {
+    const { fields, raw } = head
+    this.stream = stream
+    this.head = head
     this.#headBytesMax = headBytesMax
     this.socket = socket
     this.takesTrailers = fields.te === "trailers"
@@ -42,62 +44,62 @@ export class Http2Request implements IncomingRequest {
   }
 
   get method(): string | undefined {
-    return this.#fields[":method"]
+    return this.head.fields[":method"]
   }
 
   /** CONNECT has no path. */
   get url(): string {
-    return this.#fields[":path"] ?? ""
+    return this.head.fields[":path"] ?? ""
   }
 
   /** Fields by name. Only handlers that do not read the raw ones need it. */
   get headers(): IncomingHttpHeaders {
-    const authority = this.#fields[":authority"]
-    return authority === undefined ? this.#fields : { ...this.#fields, host: authority }
+    const authority = this.head.fields[":authority"]
+    return authority === undefined ? this.head.fields : { ...this.head.fields, host: authority }
   }
 
   get complete(): boolean {
-    return this.#stream.endAfterHeaders || (this.#stream.readableEnded && !this.#stream.aborted)
+    return this.stream.endAfterHeaders || (this.stream.readableEnded && !this.stream.aborted)
   }
 
   on(event: "data" | "end" | "close" | "error", listener: (chunk: Buffer) => void): this {
-    this.#stream.on(event, listener)
+    this.stream.on(event, listener)
     if (event === "end") this.#callIfEnded(listener as () => void)
     return this
   }
 
   once(event: "end" | "close" | "error", listener: () => void): this {
-    this.#stream.once(event, listener)
+    this.stream.once(event, listener)
     if (event === "end") this.#callIfEnded(listener)
     return this
   }
 
   off(event: "data" | "end" | "close", listener: (chunk: Buffer) => void): this {
-    this.#stream.off(event, listener)
+    this.stream.off(event, listener)
     return this
   }
 
   removeAllListeners(event: "data" | "end"): this {
-    this.#stream.removeAllListeners(event)
+    this.stream.removeAllListeners(event)
     return this
   }
 
   pause(): this {
-    this.#stream.pause()
+    this.stream.pause()
     return this
   }
 
   resume(): this {
-    this.#stream.resume()
+    this.stream.resume()
     return this
   }
 
   /** The stream of an empty body ends at once, also when its handler is not listening yet; `node:http` waits for the handler. */
   #callIfEnded(listener: () => void): void {
-    if (!this.#stream.readableEnded) return
+    if (!this.stream.readableEnded) return
     process.nextTick(() => {
-      if (!this.#stream.listeners("end").includes(listener)) return
-      this.#stream.off("end", listener)
+      if (!this.stream.listeners("end").includes(listener)) return
+      this.stream.off("end", listener)
       listener()
     })
   }

@@ -210,7 +210,7 @@ class ServedSession {
     const { requestMs, readerMs } = this.#settings
     if (requestMs > 0 && !reply.req.complete && now - reply.startedMs > requestMs) reply.destroy()
     // Node's timeout restarts whenever the client takes some bytes.
-    else if (reply.writableEnded && stream.listenerCount("timeout") === 0)
+    else if (stream.writableEnded && stream.listenerCount("timeout") === 0)
       stream.setTimeout(readerMs, () => reply.destroy())
   }
 
