@@ -94,7 +94,7 @@ class ExchangeContext implements PolicyContext {
     return this.#exchange.variables
   }
   nowMs(): number {
-    return Date.now()
+    return this.#exchange.nowMs
   }
   randomBytes(count: number): Uint8Array {
     return randomBytes(count)

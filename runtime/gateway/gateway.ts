@@ -40,6 +40,7 @@ import {
   headMsDefault,
   limitKeysDefault,
 } from "../plan/resources.ts"
+import { systemClock } from "../policies/clock.ts"
 import { certificateChallenge, type Problem, type ProblemName, problem } from "../policies/messages/answer.ts"
 import type { Authorizer } from "../policies/policy.ts"
 import type { QuotaCounters } from "../policies/ports.ts"
@@ -110,7 +111,7 @@ export interface GatewayOptions {
   readonly onDiscovery?: (note: DiscoveryNote) => void
   /** Called after a plan was provisioned again because one of its files changed; with an error when that failed and the previous plan stays in use. */
   readonly onReload?: (error: LoadError | undefined) => void
-  /** The wall clock in milliseconds, for sunsets. */
+  /** The wall clock in milliseconds (default: that of the machine). */
   readonly now?: () => number
   /** Timeouts for slow clients; omitted ones have their defaults. */
   readonly patience?: Partial<Patience>
@@ -238,6 +239,7 @@ class RunningGateway implements Gateway {
     | "pools"
     | "waited"
     | "openShared"
+    | "clock"
   >
   readonly #context: PipelineContext
   readonly #gatewayState = { draining: false }
@@ -255,7 +257,8 @@ class RunningGateway implements Gateway {
   constructor(options: GatewayOptions) {
     this.#options = options
     const { names = hostNames } = options
-    this.#pools = new Pools(names, new Discoveries(names, options.onDiscovery))
+    const clock = options.now === undefined ? systemClock : { ...systemClock, now: options.now }
+    this.#pools = new Pools(names, new Discoveries(names, options.onDiscovery), clock)
     const { observer, cache = createMemoryCache() } = options
     const connect = (what: "limits" | "cache" | "sessions", settings: RedisSettings, prefix: string) => {
       const onChange = (away: string | undefined) =>
@@ -263,6 +266,7 @@ class RunningGateway implements Gateway {
       return new RedisConnection({ ...settings, onChange }, prefix)
     }
     this.#shared = {
+      clock,
       pools: this.#pools,
       cache,
       http: options.http ?? this.#ownHttp,
@@ -285,6 +289,7 @@ class RunningGateway implements Gateway {
       waited: observer.waited === undefined ? undefined : (kind, ms) => observer.waited?.(kind, ms),
     }
     this.#context = {
+      clock,
       deadlines: new Deadlines(),
       patience: { ...defaultPatience, ...options.patience },
       observer: options.observer,

@@ -270,6 +270,8 @@ export interface Exchange {
   readonly scheme: string
   /** Arrival of the request, in milliseconds since the epoch. */
   readonly startedAtMs: number
+  /** The wall clock now, in milliseconds. */
+  readonly nowMs: number
   /** The route that was matched. */
   readonly route: { readonly plan: Route; readonly backendUrl: string | undefined } | undefined
   /** The trace of the request; undefined: it has none. */

@@ -13,6 +13,7 @@ import type { OidcClient } from "../oidc/oidc-client.ts"
 import type { StepId, StepKind, StepOf, Step as StepPlan } from "../plan/steps.ts"
 import type { CsharpExpression } from "../plan/text.ts"
 import type { Validator } from "../validation/schema-set.ts"
+import type { Clock } from "./clock.ts"
 import type { BackendHandle, ClientCertificate, Exchange, Needs } from "./exchange.ts"
 import type { Answer } from "./messages/answer.ts"
 import type { BackendsByUrl, Meter, MirrorLog, QuotaCounters, RelationLog, TraceLog } from "./ports.ts"
@@ -149,8 +150,7 @@ export interface Provision {
   need(needs: Needs): void
   /** The needs that the step has declared so far. */
   readonly needed: Needs
-  /** The wall clock in milliseconds. */
-  readonly now: () => number
+  readonly clock: Clock
   /** A provisioned step of the plan, for steps that contain others. */
   step(id: StepId): ProvisionedStep
   /** The plan of a step. */

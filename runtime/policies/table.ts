@@ -58,8 +58,11 @@ import { validateHeaders } from "./validation/validate-headers.ts"
 import { validateParameters } from "./validation/validate-parameters.ts"
 import { validateStatus } from "./validation/validate-status.ts"
 
+/** The policy of every kind of step. */
+export type PolicyTable = { readonly [Kind in StepKind]: Policy<Kind> }
+
 /** The type requires a policy for every kind of step. */
-export const policies: { readonly [Kind in StepKind]: Policy<Kind> } = {
+export const policies: PolicyTable = {
   "validate-jwt": validateJwt,
   introspect,
   "basic-auth": basicAuth,

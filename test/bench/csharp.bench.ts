@@ -7,6 +7,7 @@ import type { Intake } from "../../runtime/gateway/exchange/intake.ts"
 import { LiveExchange } from "../../runtime/gateway/exchange/live-exchange.ts"
 import { LiveResponse } from "../../runtime/gateway/exchange/live-response.ts"
 import type { Generation } from "../../runtime/gateway/generation/generation.ts"
+import { systemClock } from "../../runtime/policies/clock.ts"
 import { HeaderList } from "../../runtime/policies/messages/header-list.ts"
 import type { Provision } from "../../runtime/policies/policy.ts"
 import { compileValue } from "../../runtime/policies/values/value.ts"
@@ -97,7 +98,7 @@ function exchange(): LiveExchange {
   const made = new LiveExchange(
     incoming,
     generation as unknown as Generation,
-    {} as ConstructorParameters<typeof LiveExchange>[2],
+    { clock: systemClock } as ConstructorParameters<typeof LiveExchange>[2],
     "0f8fad5b-d9cb-469f-a165-70867728950e",
   )
   made.take(intake)

@@ -304,6 +304,7 @@ export const rooms: readonly Room[] = [
       "credentials/authentication",
       "bodies/body-threads",
       "messages/canonical-path",
+      "clock",
       "access/cors",
       "messages/cookies",
       "exchange",
@@ -454,6 +455,9 @@ export const rooms: readonly Room[] = [
       "generation/tracer-of-plan",
       "explain/explain-offline",
       "explain/request-explanation",
+      "in-process/in-process-gateway",
+      "in-process/watched-steps",
+      "in-process/world",
     ],
     may: [
       "runtime/plan",

@@ -125,7 +125,7 @@ export class Attempt implements Timed, AnswerReceiver, AnswerSource {
     if (beginMs !== undefined) this.#timer = this.#waiting.deadlines.set(this, beginMs)
     target.waiting += 1
     target.outstanding += 1
-    this.#isTrial = target.breaker?.begin(performance.now()) === true
+    this.#isTrial = target.breaker?.begin(this.#exchange.monotonic()) === true
     this.#connections.dispatch(request, this)
   }
 
@@ -152,7 +152,7 @@ export class Attempt implements Timed, AnswerReceiver, AnswerSource {
     const { idleMs } = this.#settings
     const answer = this.#answer
     if (answer !== undefined && idleMs !== undefined) {
-      if (answer.isHeldUp || performance.now() - this.#lastByte < idleMs) {
+      if (answer.isHeldUp || this.#exchange.monotonic() - this.#lastByte < idleMs) {
         this.#timer = this.#waiting.deadlines.set(this, idleMs)
         return
       }
@@ -220,7 +220,7 @@ export class Attempt implements Timed, AnswerReceiver, AnswerSource {
   }
 
   onData(bytes: Buffer): boolean {
-    if (this.#settings.idleMs !== undefined) this.#lastByte = performance.now()
+    if (this.#settings.idleMs !== undefined) this.#lastByte = this.#exchange.monotonic()
     return this.#answer?.push(bytes) ?? true
   }
 
@@ -264,7 +264,7 @@ export class Attempt implements Timed, AnswerReceiver, AnswerSource {
     const { deadlines } = this.#waiting
     deadlines.cancel(this.#timer)
     if (idleMs === undefined) return
-    this.#lastByte = performance.now()
+    this.#lastByte = this.#exchange.monotonic()
     this.#timer = deadlines.set(this, idleMs)
   }
 
@@ -288,13 +288,13 @@ export class Attempt implements Timed, AnswerReceiver, AnswerSource {
     if (breaker === undefined) return
     if (breaker.counts(status)) this.#failed()
     else {
-      breaker.succeeded(performance.now(), this.#isTrial)
+      breaker.succeeded(this.#exchange.monotonic(), this.#isTrial)
       this.#isTrial = false
     }
   }
 
   #failed(): void {
-    this.target.breaker?.failed(performance.now(), this.#isTrial)
+    this.target.breaker?.failed(this.#exchange.monotonic(), this.#isTrial)
     this.#isTrial = false
   }
 

@@ -5,6 +5,8 @@ import type { ClientCertificate } from "../../policies/exchange.ts"
 
 /** A backend of the plan with its texts resolved and its files read. */
 export interface BackendSettings {
+  /** Its name in the plan; undefined: it is at a URL that a step computes. */
+  readonly name: string | undefined
   readonly targets: readonly { readonly url: string; readonly weight: number }[]
   /** Finds the addresses of the only target. */
   readonly discovery: DiscoveryTarget | undefined
@@ -29,6 +31,7 @@ export interface BackendSettings {
 
 /** A backend without credentials and special settings. */
 export const plainBackend: Omit<BackendSettings, "targets" | "connectMs"> = {
+  name: undefined,
   discovery: undefined,
   totalMs: null,
   firstByteMs: undefined,

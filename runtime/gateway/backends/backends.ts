@@ -48,7 +48,11 @@ export class BackendClient implements BackendHandle {
     this.retry =
       retry === undefined ? undefined : { plan: retry, budget: new RetryBudget(retry.budgetPercent) }
     this.#balance =
-      balance === "hash" ? consistentHash() : balance === undefined ? roundRobin() : leastOutstanding()
+      balance === "hash"
+        ? consistentHash()
+        : balance === undefined
+          ? roundRobin()
+          : leastOutstanding(pools.clock.random)
     if (health !== undefined)
       this.#set.check(
         new HealthChecks(health, this.targets, (place) => pools.connections(place, settings, 1)),
@@ -87,7 +91,7 @@ export class BackendClient implements BackendHandle {
     const { targets } = this
     const [only] = targets
     if (targets.length === 1 && only !== undefined)
-      return only.down || only.breaker?.allows(performance.now()) === false ? undefined : only
+      return only.down || only.breaker?.allows(this.#pools.clock.monotonic()) === false ? undefined : only
     const usable = this.#set.best(this.#usable())
     return usable.length === 0 ? undefined : this.#balance(usable, key)
   }
@@ -101,7 +105,7 @@ export class BackendClient implements BackendHandle {
     tried: ReadonlyMap<Target, boolean>,
     hasAnswer: boolean,
   ): Target | undefined {
-    const now = performance.now()
+    const now = this.#pools.clock.monotonic()
     const usable = hasAnswer ? this.targets.filter((target) => target.isWell(now)) : this.#usable()
     const fresh = usable.filter((target) => !tried.has(target))
     const among = this.#set.best(
@@ -129,7 +133,7 @@ export class BackendClient implements BackendHandle {
 
   /** Time until a target is available again, in whole seconds, at least 1. */
   get retryAfterSeconds(): number {
-    const now = performance.now()
+    const now = this.#pools.clock.monotonic()
     const everyMs = this.settings.health?.everyMs ?? 0
     const waits = this.targets.map(({ down, breaker }) => (down ? everyMs : (breaker?.remainingMs(now) ?? 0)))
     if (waits.length === 0) return 1
@@ -153,7 +157,7 @@ export class BackendClient implements BackendHandle {
   }
 
   states(): readonly TargetState[] {
-    const now = performance.now()
+    const now = this.#pools.clock.monotonic()
     return this.targets.map((target) => target.state(now))
   }
 
@@ -189,7 +193,7 @@ export class BackendClient implements BackendHandle {
     const { breaker, health } = this.settings
     const up = health === undefined ? this.targets : this.targets.filter(({ down }) => !down)
     if (breaker === undefined) return up
-    const now = performance.now()
+    const now = this.#pools.clock.monotonic()
     const closed = up.filter((target) => target.breaker?.allows(now) === true)
     if (closed.length === up.length) return up
     const { length } = this.targets

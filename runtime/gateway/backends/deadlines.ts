@@ -29,11 +29,22 @@ const tickMs = 20
 export class Deadlines {
   readonly #lists = new Map<number, DueList>()
   readonly #now: () => number
+  readonly #isDriven: boolean
   #size = 0
   #ticking: NodeJS.Timeout | undefined
 
-  constructor(now: () => number = () => performance.now()) {
+  /** `isDriven`: its owner calls `tick` when the clock has moved, and there is no interval. */
+  constructor(now: () => number = () => performance.now(), isDriven = false) {
     this.#now = now
+    this.#isDriven = isDriven
+  }
+
+  /** When the next deadline is, by its clock; undefined: there is none. */
+  get nextMs(): number | undefined {
+    let next: number | undefined
+    for (const { first } of this.#lists.values())
+      if (first !== undefined && (next === undefined || first.dueMs < next)) next = first.dueMs
+    return next
   }
 
   /** Adds a deadline to the end of the list of its duration; the list stays sorted, because time only grows. */
@@ -48,7 +59,7 @@ export class Deadlines {
     else list.last.next = entry
     list.last = entry
     this.#size += 1
-    this.#ticking ??= setInterval(() => this.#tick(), tickMs).unref()
+    if (!this.#isDriven) this.#ticking ??= setInterval(() => this.tick(), tickMs).unref()
     return entry
   }
 
@@ -68,7 +79,7 @@ export class Deadlines {
   }
 
   /** Runs what is due. One interval serves all deadlines: a timer for each request costs more than the request. */
-  #tick(): void {
+  tick(): void {
     const now = this.#now()
     for (const [duration, list] of this.#lists) {
       for (let entry = list.first; entry !== undefined && entry.dueMs <= now; entry = list.first) {

@@ -151,8 +151,8 @@ class MirrorCall implements AnswerReceiver, Timed {
     target.outstanding += 1
     target.waiting += 1
     this.#isWaiting = true
-    this.#isTrial = target.breaker?.begin(performance.now()) === true
-    this.#startedMs = performance.now()
+    this.#isTrial = target.breaker?.begin(this.#exchange.monotonic()) === true
+    this.#startedMs = this.#exchange.monotonic()
     this.#deadline = this.#deadlines.set(this, this.#mirror.timeoutMs)
     const { basePath } = target.place
     const path = below(basePath, this.#localPath)
@@ -208,7 +208,8 @@ class MirrorCall implements AnswerReceiver, Timed {
       this.#span.end()
     }
     this.#mirror.leave()
-    const durationMs = this.#startedMs === undefined ? undefined : performance.now() - this.#startedMs
+    const durationMs =
+      this.#startedMs === undefined ? undefined : this.#exchange.monotonic() - this.#startedMs
     const target = this.#target?.place.origin
     this.#mirror.ended({ ...this.#about, outcome, target, status, durationMs, cause })
   }
@@ -222,8 +223,8 @@ class MirrorCall implements AnswerReceiver, Timed {
       return
     }
     const isBad = outcome !== "answered" || breaker?.counts(this.#status ?? 0) === true
-    if (isBad) breaker?.failed(performance.now(), this.#isTrial)
-    else breaker?.succeeded(performance.now(), this.#isTrial)
+    if (isBad) breaker?.failed(this.#exchange.monotonic(), this.#isTrial)
+    else breaker?.succeeded(this.#exchange.monotonic(), this.#isTrial)
   }
 
   #leaveQueue(): void {

@@ -6,6 +6,7 @@ import { Http2Pool } from "../../http/client/http2/pool.ts"
 import { NegotiatedConnections } from "../../http/client/negotiated-connections.ts"
 import { type HostNames, hostNames } from "../../http/names/host-names.ts"
 import { canonicalJson } from "../../plan/canonical.ts"
+import { type Clock, systemClock } from "../../policies/clock.ts"
 import { Uploads } from "../exchange/uploads.ts"
 import type { BackendSettings } from "./backend-settings.ts"
 import type { TargetPlace } from "./target.ts"
@@ -34,11 +35,13 @@ export class Pools {
   >()
   /** Absent: backends use the URL of the plan as their target. */
   readonly discoveries: Discoveries | undefined
+  readonly clock: Clock
   readonly #names: HostNames
 
-  constructor(names: HostNames = hostNames, discoveries?: Discoveries) {
+  constructor(names: HostNames = hostNames, discoveries?: Discoveries, clock: Clock = systemClock) {
     this.#names = names
     this.discoveries = discoveries
+    this.clock = clock
   }
 
   /** A pool for each origin and its settings, shared by all backends that use it and closed with the last of them. */

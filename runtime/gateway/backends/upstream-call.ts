@@ -30,7 +30,7 @@ export class UpstreamCall implements Timed, AttemptEvents {
   #settleHead: ((found: Problem | undefined) => void) | undefined
   #total: Deadline | undefined
   #bounded = false
-  #pause: NodeJS.Timeout | undefined
+  #endPause: (() => void) | undefined
 
   /** `key`: the key of `balance hash`. */
   constructor(exchange: ExchangeState, backend: BackendClient, waiting: Waiting, key: string | undefined) {
@@ -56,7 +56,7 @@ export class UpstreamCall implements Timed, AttemptEvents {
 
   /** The client has disconnected, the time is up (`isLate`), or another response is sent: the backend should stop working on the request. */
   cancel(isLate: boolean): void {
-    clearTimeout(this.#pause)
+    this.#endPause?.()
     this.#waiting.deadlines.cancel(this.#total)
     this.#attempt?.cancel(isLate)
     this.#stream?.destroy()
@@ -89,7 +89,7 @@ export class UpstreamCall implements Timed, AttemptEvents {
       this.#repeat(next)
       return
     }
-    exchange.upstreamMs = performance.now() - exchange.started
+    exchange.upstreamMs = exchange.monotonic() - exchange.started
     exchange.answered(body, status, headers, length)
     this.#headIs(undefined)
   }
@@ -221,7 +221,10 @@ export class UpstreamCall implements Timed, AttemptEvents {
     const { repetitions } = this.#tried
     // Random, so that requests that failed together are not retried together.
     if (repetitions === 1) this.#begin(target)
-    else this.#pause = setTimeout(() => this.#begin(target), Math.random() * pauseMs * repetitions)
+    else {
+      const { clock } = this.#waiting
+      this.#endPause = clock.after(clock.random() * pauseMs * repetitions, () => this.#begin(target))
+    }
   }
 
   #headIs(found: Problem | undefined): void {

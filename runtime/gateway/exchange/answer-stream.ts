@@ -1,3 +1,4 @@
+import type { Clock } from "../../policies/clock.ts"
 import type { Problem } from "../../policies/messages/answer.ts"
 import type { Deadlines } from "../backends/deadlines.ts"
 import type { Patience } from "../backends/patience.ts"
@@ -22,8 +23,9 @@ export interface AnswerStream {
   fail(found: Problem): void
 }
 
-/** The timers of exchanges and how long they wait. */
+/** The clocks and timers of exchanges, and how long they wait. */
 export interface Waiting {
+  readonly clock: Clock
   readonly deadlines: Deadlines
   readonly patience: Patience
 }

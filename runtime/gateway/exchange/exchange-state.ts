@@ -101,8 +101,8 @@ export class ExchangeState implements BindingSource {
   grpcStatus: number | undefined
   /** The message of the problem for the client, if it has one of its own. */
   problemMessage: string | undefined
-  readonly startedAtMs = Date.now()
-  readonly started = performance.now()
+  readonly startedAtMs: number
+  readonly started: number
   id: string
   /** Undefined: the request is not traced. */
   trace: RequestTrace | undefined
@@ -181,6 +181,8 @@ export class ExchangeState implements BindingSource {
     this.listener = message.listener
     this.generation = generation
     this.waiting = waiting
+    this.startedAtMs = waiting.clock.now()
+    this.started = waiting.clock.monotonic()
     this.id = id
     this.method = message.request.method ?? "GET"
   }
@@ -204,6 +206,16 @@ export class ExchangeState implements BindingSource {
     this.ownCookies = own
     if (rest === undefined) this.headers.remove("cookie")
     else this.headers.set("cookie", rest)
+  }
+
+  /** The wall clock, in milliseconds. */
+  get nowMs(): number {
+    return this.waiting.clock.now()
+  }
+
+  /** The clock of `started`. */
+  monotonic(): number {
+    return this.waiting.clock.monotonic()
   }
 
   get gatewayName(): string {

@@ -2,6 +2,7 @@ import { grpcTimeoutMs } from "../../http/grpc.ts"
 import { cutOff, type IncomingExchange } from "../../http/server/incoming.ts"
 import type { RequestFault } from "../../http/server/request-fault.ts"
 import { isPreflight } from "../../policies/access/cors.ts"
+import type { Clock } from "../../policies/clock.ts"
 import type { ExchangeError } from "../../policies/exchange.ts"
 import { certificateChallenge, type Problem, problem } from "../../policies/messages/answer.ts"
 import { HeaderList } from "../../policies/messages/header-list.ts"
@@ -27,6 +28,7 @@ import { beginTrace, endTrace } from "./request-span.ts"
 
 /** Shared by all requests of the process. */
 export interface PipelineContext {
+  readonly clock: Clock
   readonly deadlines: Deadlines
   /** That of the running plan. */
   patience: Patience
@@ -405,7 +407,7 @@ function finishedOf(exchange: LiveExchange, aborted: boolean): Parameters<Observ
   return {
     id: exchange.id,
     startedAtMs: exchange.startedAtMs,
-    durationMs: performance.now() - exchange.started,
+    durationMs: exchange.monotonic() - exchange.started,
     upstreamMs: exchange.upstreamMs,
     protocol: protocolOf(exchange.request),
     method: exchange.method,

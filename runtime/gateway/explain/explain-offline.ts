@@ -3,6 +3,7 @@ import { createVerifier } from "../../identity/issuer.ts"
 import { createKeyTable } from "../../identity/keys.ts"
 import { createMemoryLimiter } from "../../limits/memory.ts"
 import type { Plan } from "../../plan/plan.ts"
+import { systemClock } from "../../policies/clock.ts"
 import { canonicalPath } from "../../policies/messages/canonical-path.ts"
 import type { Authorizer } from "../../policies/policy.ts"
 import { UrlBackends } from "../backends/backends-by-url.ts"
@@ -60,7 +61,7 @@ export async function explainOffline(
     ready = await provision(cut.plan, { dependencies, gatewayState: { draining: false } }, undefined)
     const explained = await explainRequest(question, {
       ...{ generation: ready.generation, resources: ready.resources, dependencies, live: false },
-      waiting: { deadlines: new Deadlines(), patience: defaultPatience },
+      waiting: { clock: systemClock, deadlines: new Deadlines(), patience: defaultPatience },
       onRehearsal: (rehearsal) => {
         made.rehearsal = rehearsal
       },
@@ -172,5 +173,6 @@ function dependenciesOf(
     traceLog: { write: () => undefined },
     meter: { add: () => undefined },
     pools,
+    clock: systemClock,
   }
 }

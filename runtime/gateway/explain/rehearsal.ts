@@ -14,12 +14,9 @@ import type { Exchange } from "../../policies/exchange.ts"
 import { problem } from "../../policies/messages/answer.ts"
 import type { Outcome, Policy, Provision, Run } from "../../policies/policy.ts"
 import { runSteps } from "../../policies/run-steps.ts"
-import { policies } from "../../policies/table.ts"
+import { type PolicyTable, policies } from "../../policies/table.ts"
 import { stepIdentity } from "./shown-identity.ts"
 import { putInside, type StepUse, type Unfolded } from "./unfold.ts"
-
-/** Policies by kind, as the step table uses them. */
-export type PolicyTable = typeof policies
 
 /** Ends the backend section where the request would be sent. */
 const sent = problem("internal-error", { cause: "the request is not sent" })

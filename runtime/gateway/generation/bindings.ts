@@ -11,6 +11,8 @@ import type { QueryString } from "../../policies/messages/query-string.ts"
 export interface BindingSource {
   readonly id: string
   readonly startedAtMs: number
+  /** The wall clock now, in milliseconds. */
+  readonly nowMs: number
   readonly method: string
   readonly path: string
   readonly ip: string
@@ -97,7 +99,7 @@ export class RequestBindings {
   }
 
   get now(): Date {
-    return new Date()
+    return new Date(this.#source.nowMs)
   }
 }
 

@@ -6,6 +6,7 @@ import type { AccessEvaluation, Entity } from "../../pdp/wire.ts"
 import { digestOf } from "../../plan/canonical.ts"
 import type { PlanBody } from "../../plan/plan.ts"
 import type { PdpPlan } from "../../plan/resources.ts"
+import type { Clock } from "../../policies/clock.ts"
 import { basicAuthorization } from "../../policies/credentials/authentication.ts"
 import type { AccessRequest, AskedFor, Authorizer } from "../../policies/policy.ts"
 import { Breaker } from "../backends/breaker.ts"
@@ -16,7 +17,11 @@ import type { References } from "./references.ts"
 /** What creating decision points needs. */
 interface PointMaker {
   readonly references: References
-  readonly dependencies: { readonly http: RequestSender; readonly pdpNotes?: PdpNotes }
+  readonly dependencies: {
+    readonly http: RequestSender
+    readonly clock: Clock
+    readonly pdpNotes?: PdpNotes
+  }
   attemptLater(place: string, make: () => Promise<void>): Promise<void>
   readAuthorities(what: string, file: string): Promise<string>
   take<T>(before: Held<T> | undefined, key: string, make: () => { value: T; close: () => void }): Held<T>
@@ -62,6 +67,7 @@ export async function provisionDecisionPoints(
             maker.dependencies.http,
             breaker === undefined ? undefined : new Breaker(breaker),
             maker.dependencies.pdpNotes,
+            maker.dependencies.clock.monotonic,
           ),
         ),
         close: () => undefined,

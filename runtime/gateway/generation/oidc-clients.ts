@@ -5,6 +5,7 @@ import { SharedSessions } from "../../oidc/shared-sessions.ts"
 import { digestOf } from "../../plan/canonical.ts"
 import type { OidcClientPlan } from "../../plan/oidc-client.ts"
 import type { PlanBody } from "../../plan/plan.ts"
+import type { Clock } from "../../policies/clock.ts"
 import type { Held } from "./held.ts"
 import { issuerSettingsOf } from "./issuer-settings.ts"
 import { type LoginPath, LoginPaths } from "./login-paths.ts"
@@ -17,7 +18,7 @@ export type OidcClients = ReadonlyMap<string, Held<OidcClient>>
 /** What creating clients needs. */
 interface OidcMaker {
   readonly references: References
-  readonly dependencies: Outside & { readonly http: RequestSender; readonly now?: () => number }
+  readonly dependencies: Outside & { readonly http: RequestSender; readonly clock: Clock }
   attempt(place: string, make: () => unknown): void
   take<T>(before: Held<T> | undefined, key: string, make: () => { value: T; close: () => void }): Held<T>
 }
@@ -32,7 +33,7 @@ export function provisionOidcClients(
 ): OidcClients {
   const clients = new Map<string, Held<OidcClient>>()
   const uses = accessTokenUses(plan)
-  const now = maker.dependencies.now ?? Date.now
+  const { now } = maker.dependencies.clock
   for (const [name, client] of Object.entries(plan.oidcClients ?? {})) {
     const verifier = verifiers.get(client.issuer)
     // A problem of the issuer is reported there.

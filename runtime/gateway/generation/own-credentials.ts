@@ -3,6 +3,7 @@ import type { AcmeSettings, ManagedCertificates } from "../../http/server/manage
 import { TokenClient, type TokenClientSettings } from "../../identity/token-client.ts"
 import { digestOf } from "../../plan/canonical.ts"
 import type { PlanBody } from "../../plan/plan.ts"
+import type { Clock } from "../../policies/clock.ts"
 import type { ClientCertificate } from "../../policies/exchange.ts"
 import { addCertificate, type ReadCertificates } from "./certificates.ts"
 import type { SeenFile } from "./file-watch.ts"
@@ -22,6 +23,7 @@ interface CredentialMaker {
   readonly references: References
   readonly dependencies: Outside & {
     readonly http: RequestSender
+    readonly clock: Clock
     readonly managed?: ManagedCertificates | undefined
   }
   readonly files: SeenFile[]
@@ -65,7 +67,10 @@ export async function provisionCredentials(
         audience: text(client.audience),
         inBody: client.inBody,
       }
-      const make = () => ({ value: new TokenClient(settings, dependencies.http), close: () => undefined })
+      const make = () => ({
+        value: new TokenClient(settings, dependencies.http, dependencies.clock.monotonic),
+        close: () => undefined,
+      })
       tokenClients.set(name, maker.take(previous?.tokenClients.get(name), digestOf(settings), make))
     })
   }

@@ -17,6 +17,7 @@ import type { Plan, PlanBody } from "../../plan/plan.ts"
 import type { Backend as BackendPlan, Issuer } from "../../plan/resources.ts"
 import type { StepKind } from "../../plan/steps.ts"
 import type { LoadText } from "../../plan/text.ts"
+import type { Clock } from "../../policies/clock.ts"
 import { basicAuthorization } from "../../policies/credentials/authentication.ts"
 import type { ClientCertificate } from "../../policies/exchange.ts"
 import type { Authorizer, AzureWing } from "../../policies/policy.ts"
@@ -28,6 +29,7 @@ import type {
   RelationLog,
   TraceLog,
 } from "../../policies/ports.ts"
+import type { PolicyTable } from "../../policies/table.ts"
 import type { Tracer } from "../../tracing/tracer.ts"
 import { SchemaSet } from "../../validation/schema-set.ts"
 import type { BackendSettings } from "../backends/backend-settings.ts"
@@ -82,8 +84,9 @@ export interface GatewayDependencies extends Outside {
   /** Receives the waiting time of a step. */
   readonly waited?: ((kind: StepKind, ms: number) => void) | undefined
   readonly pools: Pools
-  /** The wall clock in milliseconds, for sunsets. */
-  readonly now?: () => number
+  readonly clock: Clock
+  /** Makes the steps (default: the policies of this gateway). */
+  readonly policies?: PolicyTable | undefined
 }
 
 /** What the steps of a plan use; unchanged parts come from the previous plan. */
@@ -125,7 +128,7 @@ interface CallerCredentials {
 /** What creating these needs. */
 interface CredentialMaker {
   readonly references: References
-  readonly dependencies: { readonly http: RequestSender }
+  readonly dependencies: { readonly http: RequestSender; readonly clock: Clock }
   attempt(place: string, make: () => unknown): void
   take<T>(before: Held<T> | undefined, key: string, make: () => { value: T; close: () => void }): Held<T>
 }
@@ -275,6 +278,7 @@ class Maker {
     const found = this.#foundTarget(plan, targets[0]?.url ?? "")
     const { value: authorization, key } = this.#authorization(plan.authentication, own)
     const settings: BackendSettings = {
+      name,
       targets: found === undefined ? targets : [{ url: found.url, weight: 1 }],
       discovery: found?.discovery,
       connectMs: plan.connectMs,
@@ -445,7 +449,10 @@ function provisionCallers(
         secret: secret(each.secret),
         cacheMs: each.cacheSeconds * 1000,
       }
-      const make = () => ({ value: new Introspection(settings, dependencies.http), close: () => undefined })
+      const make = () => ({
+        value: new Introspection(settings, dependencies.http, dependencies.clock),
+        close: () => undefined,
+      })
       introspections.set(name, maker.take(previous?.introspections.get(name), digestOf(settings), make))
     })
   }

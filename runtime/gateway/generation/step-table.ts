@@ -12,6 +12,7 @@ import type { OidcClient } from "../../oidc/oidc-client.ts"
 import { jsonValuesDefault } from "../../plan/json-scan.ts"
 import type { PlanBody } from "../../plan/plan.ts"
 import { kindFacts, type StepId, type StepKind, type Step as StepPlan } from "../../plan/steps.ts"
+import type { Clock } from "../../policies/clock.ts"
 import type { BackendHandle, ClientCertificate, Exchange, Needs } from "../../policies/exchange.ts"
 import type { Authorizer, AzureWing, Policy, Provision, ProvisionedStep, Run } from "../../policies/policy.ts"
 import type {
@@ -22,7 +23,7 @@ import type {
   RelationLog,
   TraceLog,
 } from "../../policies/ports.ts"
-import { policies } from "../../policies/table.ts"
+import { type PolicyTable, policies } from "../../policies/table.ts"
 import type { RequestTrace } from "../../tracing/request-trace.ts"
 import type { Validator } from "../../validation/schema-set.ts"
 import { StepSpan } from "../exchange/step-span.ts"
@@ -46,7 +47,7 @@ export class StepTable {
   readonly body: PlanBody
   readonly resources: Resources
   readonly dependencies: GatewayDependencies
-  readonly #policies: typeof policies
+  readonly #policies: PolicyTable
   #previous: ReadonlyMap<StepId, Made> | undefined
   readonly #made = new Map<StepId, Made>()
   /** Number of reused steps. */
@@ -58,7 +59,7 @@ export class StepTable {
     resources: Resources,
     dependencies: GatewayDependencies,
     previous: StepTable | undefined,
-    table: typeof policies = policies,
+    table: PolicyTable = dependencies.policies ?? policies,
   ) {
     this.#policies = table
     this.body = body
@@ -154,12 +155,12 @@ function withBodies(run: Run, needs: Needs): Run {
 class Recorder implements Provision {
   readonly uses: Use[] = []
   needed: Needs = 0
-  readonly now: () => number
+  readonly clock: Clock
   readonly #table: StepTable
 
   constructor(table: StepTable) {
     this.#table = table
-    this.now = table.dependencies.now ?? Date.now
+    this.clock = table.dependencies.clock
   }
 
   value(name: string): string {

@@ -105,7 +105,7 @@ export class TunnelCall implements Timed {
     this.#target = target
     exchange.target = target.place.origin
     target.outstanding += 1
-    this.#isTrial = target.breaker?.begin(performance.now()) === true
+    this.#isTrial = target.breaker?.begin(this.#exchange.monotonic()) === true
     const host = exchange.host ?? target.place.authority
     const headers = upstreamFields(exchange, this.#own.value)
     headers.push("x-request-id", exchange.id)
@@ -135,7 +135,7 @@ export class TunnelCall implements Timed {
       return
     }
     this.#opened = true
-    this.#target?.breaker?.succeeded(performance.now(), this.#isTrial)
+    this.#target?.breaker?.succeeded(this.#exchange.monotonic(), this.#isTrial)
     socket.once("close", () => this.#release())
     this.#arrived()
     this.#exchange.upgraded(new Tunnel(this.#exchange, this.#waiting, upgraded), headers)
@@ -184,14 +184,14 @@ export class TunnelCall implements Timed {
 
   #arrived(): void {
     const exchange = this.#exchange
-    exchange.upstreamMs = performance.now() - exchange.started
+    exchange.upstreamMs = exchange.monotonic() - exchange.started
   }
 
   #verdict(isWell: boolean): void {
     const { breaker } = this.#target ?? {}
-    if (isWell) breaker?.succeeded(performance.now(), this.#isTrial)
+    if (isWell) breaker?.succeeded(this.#exchange.monotonic(), this.#isTrial)
     else if (this.#isGivenUp) breaker?.abandon(this.#isTrial)
-    else breaker?.failed(performance.now(), this.#isTrial)
+    else breaker?.failed(this.#exchange.monotonic(), this.#isTrial)
     this.#release()
   }
 

@@ -18,6 +18,7 @@ export const grant: Policy<"grant"> = (plan, provision) => {
   const statement = action === "write" ? "grant" : "revoke"
   const reason = action === "write" ? "GrantFailed" : "RevokeFailed"
   const authorizer = provision.authorizer()
+  const { clock } = provision
   const log = provision.relationLog()
   const user = compileText(plan.user, provision, idText)
   const object = compileText(plan.object, provision, idText)
@@ -48,7 +49,7 @@ export const grant: Policy<"grant"> = (plan, provision) => {
       } catch (error) {
         last = error
       }
-      if (pauseMs !== undefined) await new Promise((resolve) => setTimeout(resolve, pauseMs))
+      if (pauseMs !== undefined) await new Promise<void>((resolve) => clock.after(pauseMs, resolve))
     }
     return failed(last instanceof Error ? last.message : String(last), tuple)
   }

@@ -39,7 +39,7 @@ const sameLookup: Policy<"cache-lookup"> = (plan, provision) => {
   const cache = provision.cache()
   const space = stepIdOf(plan)
   const own = plan.key === undefined ? undefined : compileText(plan.key, provision, anyText)
-  const { now } = provision
+  const { now } = provision.clock
   return (exchange) => {
     if (exchange.method !== "GET" && exchange.method !== "HEAD") return undefined
     if (!plan.authorized && hasCredentials(exchange)) return undefined
@@ -71,7 +71,7 @@ function likeLookup(
     const base = keyOf(plan, space, own, exchange) + prompt.rest
     const near = cache.vectors.nearest(base, vector, like.distance)
     const cached = near === undefined ? undefined : await find(cache, near, exchange)
-    const outcome = cached === undefined ? undefined : hit(plan, cached, exchange, provision.now())
+    const outcome = cached === undefined ? undefined : hit(plan, cached, exchange, provision.clock.now())
     if (outcome !== undefined) return outcome
     if (near !== undefined) cache.vectors.remove(base, near)
     const key = base + createHash("sha256").update(vector).digest("base64url")
@@ -113,7 +113,7 @@ export const cacheStore: Policy<"cache-store"> = (plan, provision) => {
     const forMs = seconds(exchange) * 1000
     const wanted = storeIf === undefined ? response.status === 200 : storeIf(exchange)
     const method = of.kept === undefined ? "GET" : "POST"
-    if (!wanted || forMs === 0 || exchange.method !== method || !mayBeKept(response, provision.now())) {
+    if (!wanted || forMs === 0 || exchange.method !== method || !mayBeKept(response, provision.clock.now())) {
       of.land?.()
       return undefined
     }

@@ -25,7 +25,7 @@ export const cacheValue: Policy<"cache-value"> = (plan, provision) => {
   const otherwise = plan.default === undefined ? undefined : compileTextOrValue(plan.default, provision)
   const steps = plan.steps.map((id) => provision.step(id))
   const { variable } = plan
-  const { now } = provision
+  const { now } = provision.clock
 
   const make = async (exchange: Exchange, name: string): Promise<Outcome> => {
     exchange.variables.delete(variable)

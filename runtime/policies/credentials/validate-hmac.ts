@@ -31,7 +31,7 @@ const keyBytesMin = 16
 export const validateHmac: Policy<"validate-hmac"> = (plan, provision) => {
   const keys = plan.secrets.map(({ secret }) => keyOf(plan, secret, provision.secret(secret)))
   const refuse = refusing(plan, provision)
-  const { now } = provision
+  const { now } = provision.clock
   const guard = plan.replay === undefined ? undefined : compileGuard(plan, plan.replay, provision)
   const judge = (exchange: Exchange, given: GivenSignature): Outcome | Promise<Outcome> => {
     if (!isSigned(plan, keys, given, exchange))

@@ -1,4 +1,5 @@
 import { isSend, nestedSteps, type StepId } from "../../plan/steps.ts"
+import type { Clock } from "../clock.ts"
 import { type Exchange, requestBody } from "../exchange.ts"
 import type { Outcome, Policy, Provision } from "../policy.ts"
 import { runSteps } from "../run-steps.ts"
@@ -20,6 +21,7 @@ export const retry: Policy<"retry"> = (plan, provision) => {
   const steps = plan.steps.map((id) => provision.step(id))
   // A request body that is sent again must be kept.
   if (holdsForward(plan.steps, provision)) provision.need(requestBody)
+  const { clock } = provision
   const waitMs = (exchange: Exchange, repetition: number): number => {
     if (repetition === 1 && fastFirst(exchange)) return 0
     const base = interval(exchange)
@@ -28,12 +30,12 @@ export const retry: Policy<"retry"> = (plan, provision) => {
     const seconds =
       most === undefined
         ? base + (repetition - 1) * growth
-        : Math.min(base + (2 ** repetition - 1) * growth * (0.8 + 0.4 * Math.random()), most)
+        : Math.min(base + (2 ** repetition - 1) * growth * (0.8 + 0.4 * clock.random()), most)
     return Math.min(seconds * 1000, waitMaxMs)
   }
   return async (exchange): Promise<Outcome> => {
     const most = Math.min(times(exchange), timesMax)
-    const pauses = new Pauses(exchange)
+    const pauses = new Pauses(exchange, clock)
     let outcome = await runSteps(steps, exchange)
     for (let repetition = 1; repetition <= most && again(test, outcome, exchange); repetition += 1) {
       if (!(await pauses.wait(waitMs(exchange, repetition)))) break
@@ -71,10 +73,12 @@ function again(test: (exchange: Exchange) => boolean, outcome: Outcome, exchange
 
 /** The pauses of one exchange; they end with the exchange. */
 class Pauses {
+  readonly #clock: Clock
   #over = false
   #wake: (() => void) | undefined
 
-  constructor(exchange: Exchange) {
+  constructor(exchange: Exchange, clock: Clock) {
+    this.#clock = clock
     exchange.whenOver(() => {
       this.#over = true
       this.#wake?.()
@@ -85,9 +89,9 @@ class Pauses {
   async wait(ms: number): Promise<boolean> {
     if (!this.#over && ms > 0) {
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, ms)
+        const cancel = this.#clock.after(ms, resolve)
         this.#wake = () => {
-          clearTimeout(timer)
+          cancel()
           resolve()
         }
       })

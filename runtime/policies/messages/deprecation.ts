@@ -12,7 +12,7 @@ const longAgo = "@0"
  */
 export const deprecation: Policy<"deprecation"> = (plan, provision) => {
   const { deprecated, closed, successor, documentation } = plan
-  const { now } = provision
+  const { now } = provision.clock
   const keys = closed ? provision.keys() : undefined
   const sunsetMs = plan.sunset === undefined ? undefined : midnight(plan.sunset)
   const lines: (readonly [string, string])[] = []

@@ -6,6 +6,7 @@ import type { Policy } from "../policy.ts"
 export const mirror: Policy<"mirror"> = (plan, provision) => {
   const log = provision.mirrorLog()
   const { percent, bodyBytesMax, concurrencyMax, timeoutMs, credentials } = plan
+  const { clock } = provision
   let running = 0
   const copy: Mirror = {
     backend: provision.backend(plan.backend),
@@ -24,7 +25,7 @@ export const mirror: Policy<"mirror"> = (plan, provision) => {
   }
   return (exchange) => {
     exchange.headers.remove(mirrorField)
-    if (percent === 100 || Math.random() * 100 < percent) exchange.mirrorTo(copy)
+    if (percent === 100 || clock.random() * 100 < percent) exchange.mirrorTo(copy)
     return undefined
   }
 }

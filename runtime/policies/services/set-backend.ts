@@ -72,13 +72,14 @@ function byWeight({ weighted, key, cookie }: Weighted, provision: Provision): Ch
     .map(([name, weight]) => ({ chosen: { backend: provision.backend(name) }, weight }))
   if (shares.length === 0) throw new Error("all weights are 0, so no backend could be chosen")
   const keyOf = compileKey(key, cookie, provision)
+  const { clock } = provision
   return (exchange) => {
     const text = keyOf(exchange)
     let [best, most] = [undefined as Chosen | undefined, Number.NEGATIVE_INFINITY]
     let [preferred, highest] = [undefined as Chosen | undefined, Number.NEGATIVE_INFINITY]
     for (const { chosen, weight } of shares) {
       const { backend } = chosen
-      const score = -weight / Math.log(text === "" ? Math.random() : fractionOf(`${backend.name}\n${text}`))
+      const score = -weight / Math.log(text === "" ? clock.random() : fractionOf(`${backend.name}\n${text}`))
       if (score > highest) [preferred, highest] = [chosen, score]
       if (score > most && !backend.isAway) [best, most] = [chosen, score]
     }

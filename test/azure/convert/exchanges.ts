@@ -154,7 +154,7 @@ export function randomExchange(chance: Chance): Exchange {
     ip: chance.of(["10.0.0.1", "::1"]),
     scheme: "https",
     authority: chance.of(["a.example", "a.example:8443"]),
-    startedAtMs: 0,
+    ...{ startedAtMs: 0, nowMs: 0 },
     route: { plan, backendUrl: undefined },
     gatewayName: "g",
     facts: {

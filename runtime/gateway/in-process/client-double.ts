@@ -1,0 +1,157 @@
+import { EventEmitter } from "node:events"
+import { type IncomingHttpHeaders, validateHeaderName, validateHeaderValue } from "node:http"
+import type { Socket } from "node:net"
+import type { IncomingRequest, Reply } from "../../http/server/incoming.ts"
+import type { ClientRequest, FieldLine } from "./world.ts"
+
+/** The response as the client got it. */
+export interface ClientResponse {
+  readonly status: number
+  readonly reason: string | undefined
+  readonly headers: readonly FieldLine[]
+  readonly body: Buffer
+  /** It ended before it was complete. */
+  readonly isCut: boolean
+}
+
+/** A request that has arrived, without a connection. */
+export class ArrivedRequest extends EventEmitter implements IncomingRequest {
+  readonly method: string
+  readonly url: string
+  readonly httpVersionMajor = 1
+  readonly httpVersionMinor = 1
+  readonly rawHeaders: string[]
+  readonly complete = true
+  readonly socket: Socket
+  readonly #body: Buffer | undefined
+  #isFlowing = false
+  #isRead = false
+
+  constructor(sent: ClientRequest, cut: () => void) {
+    super()
+    this.method = sent.method
+    this.url = sent.target
+    this.rawHeaders = fieldsOf(sent)
+    this.#body = sent.body
+    const { ip = "127.0.0.1" } = sent
+    this.socket = { remoteAddress: ip, destroy: cut, destroySoon: cut } as unknown as Socket
+  }
+
+  get headers(): IncomingHttpHeaders {
+    const joined: Record<string, string> = {}
+    for (let at = 0; at < this.rawHeaders.length; at += 2)
+      joined[(this.rawHeaders[at] as string).toLowerCase()] ??= this.rawHeaders[at + 1] as string
+    return joined
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: the type that EventEmitter gives its listeners.
+  override on(event: string, listener: (...values: any[]) => void): this {
+    super.on(event, listener)
+    if (event === "data") this.resume()
+    return this
+  }
+
+  pause(): this {
+    this.#isFlowing = false
+    return this
+  }
+
+  resume(): this {
+    this.#isFlowing = true
+    if (!this.#isRead) queueMicrotask(() => this.#flow())
+    return this
+  }
+
+  /** The body is one piece, which is delivered once. */
+  #flow(): void {
+    if (!this.#isFlowing || this.#isRead) return
+    this.#isRead = true
+    if (this.#body !== undefined && this.#body.length > 0) this.emit("data", this.#body)
+    this.emit("end")
+  }
+}
+
+/** A body without Content-Length gets one, as from any client. */
+function fieldsOf({ headers, body }: ClientRequest): string[] {
+  const fields = headers.flat()
+  const has = (wanted: string) => headers.some(([name]) => name.toLowerCase() === wanted)
+  if (!has("host")) fields.unshift("host", "localhost")
+  if (body !== undefined && !has("content-length") && !has("transfer-encoding"))
+    fields.push("content-length", String(body.length))
+  return fields
+}
+
+/** A response that is kept instead of sent. */
+export class KeptReply extends EventEmitter implements Reply {
+  readonly req: IncomingRequest
+  shouldKeepAlive = true
+  headersSent = false
+  writableEnded = false
+  destroyed = false
+  readonly #content: Uint8Array[] = []
+  #status = 0
+  #reason: string | undefined
+  #lines: readonly string[] = []
+  #isOver = false
+
+  constructor(request: IncomingRequest) {
+    super()
+    this.req = request
+  }
+
+  get writableFinished(): boolean {
+    return this.writableEnded && !this.destroyed
+  }
+
+  get response(): ClientResponse {
+    const headers: FieldLine[] = []
+    for (let at = 0; at < this.#lines.length; at += 2)
+      headers.push([(this.#lines[at] as string).toLowerCase(), this.#lines[at + 1] as string])
+    return {
+      ...{ status: this.#status, reason: this.#reason, headers },
+      ...{ body: Buffer.concat(this.#content), isCut: !this.writableEnded || this.destroyed },
+    }
+  }
+
+  /** @throws TypeError for a field that cannot be sent, as `node:http` does */
+  writeHead(status: number, reasonOrLines: string | string[], maybeLines?: string[]): void {
+    const lines = typeof reasonOrLines === "string" ? (maybeLines ?? []) : reasonOrLines
+    for (let at = 0; at < lines.length; at += 2) {
+      validateHeaderName(lines[at] as string)
+      validateHeaderValue(lines[at] as string, lines[at + 1] as string)
+    }
+    this.#status = status
+    this.#reason = typeof reasonOrLines === "string" ? reasonOrLines : undefined
+    this.#lines = lines
+    this.headersSent = true
+  }
+
+  writeContinue(): void {}
+
+  flushHeaders(): void {}
+
+  write(content: Uint8Array | string): boolean {
+    this.#content.push(typeof content === "string" ? Buffer.from(content) : content)
+    return true
+  }
+
+  addTrailers(): void {}
+
+  end(content?: Uint8Array | string): void {
+    if (this.writableEnded) return
+    if (content !== undefined && content.length > 0) this.write(content)
+    this.writableEnded = true
+    this.#close()
+  }
+
+  destroy(): void {
+    this.destroyed = true
+    this.#close()
+  }
+
+  #close(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    queueMicrotask(() => this.emit("close"))
+  }
+}

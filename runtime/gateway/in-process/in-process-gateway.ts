@@ -1,0 +1,313 @@
+import { randomUUID } from "node:crypto"
+import type { LoadedModel } from "../../check/loaded-model.ts"
+import { createKeyTable, type Subscriber } from "../../identity/keys.ts"
+import type { Plan } from "../../plan/plan.ts"
+import type { RelationChange } from "../../policies/ports.ts"
+import { UrlBackends } from "../backends/backends-by-url.ts"
+import { defaultPatience } from "../backends/patience.ts"
+import { Certified } from "../exchange/certified.ts"
+import { type PipelineContext, serve } from "../exchange/pipeline.ts"
+import { type Provisioned, provision } from "../generation/provision.ts"
+import type { GatewayDependencies, KeyEntry } from "../generation/resources.ts"
+import type { Finished } from "../observer.ts"
+import { Tunnels } from "../tunnels/tunnels.ts"
+import { DoubledHttp, DoubledPools } from "./backend-doubles.ts"
+import { ArrivedRequest, type ClientResponse, KeptReply } from "./client-double.ts"
+import { CountedLimits, CountedQuotas, type LimitLeft } from "./counted-limits.ts"
+import { MemoryStores, type StoreDecision } from "./memory-stores.ts"
+import { type Credentials, withCredentials } from "./placed-credentials.ts"
+import { PlayedIssuers, type TokenOrder } from "./played-issuers.ts"
+import { RenewedCache } from "./renewed-cache.ts"
+import { VirtualClock } from "./virtual-clock.ts"
+import { type Alternatives, type StepRun, WatchedSteps, type Weakening } from "./watched-steps.ts"
+import { withoutServer } from "./without-server.ts"
+import type { BackendAnswer, BackendRequest, ClientRequest, World } from "./world.ts"
+
+/** A request that a backend got, and its response. */
+export interface Sent extends BackendRequest {
+  readonly answer: BackendAnswer
+}
+
+/** Everything that became of one request. */
+export interface Passage {
+  readonly response: ClientResponse
+  /** What the log would have of it. */
+  readonly finished: Finished
+  /** Requests to backends and other servers, in order. */
+  readonly sent: readonly Sent[]
+  /** Runs of steps in the order in which they began; inner ones follow the step that contains them. */
+  readonly steps: readonly StepRun[]
+  readonly limits: readonly LimitLeft[]
+  /** Questions to the engine. Those to decision points are in `sent`. */
+  readonly decisions: readonly StoreDecision[]
+  /** Tuples that `grant` and `revoke` changed. */
+  readonly changes: readonly RelationChange[]
+}
+
+/** How a plan is opened. */
+export interface InProcessOptions {
+  /** Where `env()` reads. A variable that is missing gets a fixed value. */
+  readonly environment: Readonly<Record<string, string | undefined>>
+  /** The folder of files named in the plan. */
+  readonly folder: string
+  /** For mutation: how else each step could be. */
+  readonly alternatives?: Alternatives
+}
+
+interface Recording {
+  readonly sent: Sent[]
+  readonly steps: StepRun[]
+  readonly limits: Map<string, LimitLeft>
+  readonly decisions: StoreDecision[]
+  readonly changes: RelationChange[]
+  finished: Finished | undefined
+}
+
+const noWorld: World = {
+  timeMs: 0,
+  answer: () => ({ failure: "refused" }),
+  tuples: {},
+  issued: new Map(),
+  issuersDown: new Set(),
+}
+
+/**
+ * The gateway of a plan without listeners and without a server: the pipeline, the steps, the engine and the verification of tokens are those of
+ * production; clients, backends, issuers' keys, clocks and databases are replaced by a world. One request runs at a time.
+ */
+export class InProcessGateway {
+  /** Variables of the environment that had no value. */
+  readonly unset: readonly string[]
+  readonly #plan: Plan
+  readonly #dependencies: GatewayDependencies
+  readonly #context: PipelineContext
+  readonly #clock: VirtualClock
+  readonly #issuers: PlayedIssuers
+  readonly #stores: MemoryStores
+  readonly #limits: CountedLimits
+  readonly #quotas: CountedQuotas
+  readonly #steps: WatchedSteps
+  readonly #cache: RenewedCache
+  readonly #keys = new Map<string, string>()
+  #provisioned: Provisioned | undefined
+  #world: World = noWorld
+  #recording = newRecording()
+  #hasContacts = false
+  #queue: Promise<unknown> = Promise.resolve()
+
+  /** Not provisioned yet: see `openInProcess`. */
+  constructor(plan: Plan, options: InProcessOptions) {
+    const { body, environment, unset } = withoutServer(plan.plan, options.environment)
+    this.unset = unset
+    this.#plan = { ...plan, plan: body }
+    const clock = new VirtualClock(0)
+    this.#clock = clock
+    this.#issuers = new PlayedIssuers(clock)
+    this.#stores = new MemoryStores(this.#plan, clock)
+    this.#limits = new CountedLimits(clock)
+    this.#quotas = new CountedQuotas(clock)
+    this.#steps = new WatchedSteps(body, options.alternatives)
+    this.#cache = new RenewedCache(clock)
+    this.#note()
+    const stage = { clock, play: (request: BackendRequest) => this.#play(request) }
+    const pools = new DoubledPools(stage)
+    this.#dependencies = {
+      ...{ environment, folder: options.folder, clock, pools },
+      createVerifier: this.#issuers.createVerifier,
+      createKeyTable: (entries) => this.#keyTable(entries),
+      ...{ limiter: this.#limits, quotas: this.#quotas, authorizer: this.#stores },
+      cache: this.#cache,
+      http: new DoubledHttp(stage),
+      backendsByUrl: new UrlBackends(pools),
+      traceLog: { write: () => undefined },
+      meter: { add: () => undefined },
+      relationLog: { changed: (change) => this.#recording.changes.push(change) },
+      policies: this.#steps.policies(),
+    }
+    this.#context = {
+      ...{ clock, deadlines: clock.deadlines, patience: defaultPatience, newId: randomUUID },
+      observer: {
+        finished: (finished) => {
+          this.#recording.finished = finished
+        },
+      },
+      ...{ tunnels: new Tunnels(), certified: new Certified() },
+    }
+  }
+
+  /** The wall clock, in milliseconds since the epoch. */
+  get nowMs(): number {
+    return this.#clock.now()
+  }
+
+  get issuers(): readonly string[] {
+    return this.#issuers.names
+  }
+
+  /** Runs the weakened step from the next request on; undefined: the plan as it is. */
+  set weakening(weakening: Weakening | undefined) {
+    this.#steps.weakening = weakening
+  }
+
+  /**
+   * Begins again in another world: nothing is counted, cached or broken. `models`: replace those of the plan, by store.
+   * @throws LoadError when the plan cannot be provisioned
+   */
+  async restart(world: World, models?: ReadonlyMap<string, LoadedModel>): Promise<void> {
+    this.#world = world
+    this.#clock.restart(world.timeMs)
+    this.#issuers.restart(world.issuersDown)
+    this.#stores.restart(world.tuples, (decision) => this.#recording.decisions.push(decision), models)
+    this.#limits.restart()
+    this.#quotas.restart()
+    this.#cache.restart()
+    await this.#provision()
+  }
+
+  /** Sends a request and waits for its end. Credentials are put where the route of the request reads them. */
+  send(request: ClientRequest, credentials?: Credentials): Promise<Passage> {
+    const sent = this.#queue.then(() => this.#send(request, credentials))
+    this.#queue = sent.catch(() => undefined)
+    return sent
+  }
+
+  /** Lets time pass between two requests, in milliseconds. */
+  advance(ms: number): Promise<void> {
+    return this.#clock.advance(ms)
+  }
+
+  /** Signs a token as an issuer of the plan. @throws Error for an issuer that the plan does not have */
+  token(order: TokenOrder): string {
+    return this.#issuers.sign(order)
+  }
+
+  /** A key of a subscription that the plan declares; undefined: it declares none with this name. */
+  keyOf(subscription: string): string | undefined {
+    return this.#keys.get(subscription)
+  }
+
+  close(): void {
+    this.#provisioned?.generation.retire()
+    this.#provisioned = undefined
+    this.#stores.close()
+  }
+
+  /** Backends and decision points that were contacted have counts of their own, so they are made again. Everything else is kept. */
+  async #provision(): Promise<void> {
+    const before = this.#provisioned
+    if (before !== undefined && !this.#hasContacts) return
+    const kept = before === undefined ? undefined : withoutContacts(before)
+    const context = { dependencies: this.#dependencies, gatewayState: { draining: false } }
+    this.#provisioned = await provision(this.#plan, context, kept)
+    before?.generation.retire()
+    this.#hasContacts = false
+  }
+
+  async #send(request: ClientRequest, credentials: Credentials | undefined): Promise<Passage> {
+    const generation = this.#provisioned?.generation
+    if (generation === undefined) throw new Error("the gateway is closed, or was never started")
+    const recording = newRecording()
+    this.#recording = recording
+    const placed = credentials === undefined ? request : this.#placed(request, credentials)
+    const reply = await new Promise<KeptReply>((resolve, reject) => {
+      this.#clock.onStuck = () =>
+        reject(
+          new Error(
+            "the request never ends: a backend is silent, and neither the route nor the backend has a timeout",
+          ),
+        )
+      const arrived = new ArrivedRequest(placed, () => reply.destroy())
+      const reply: KeptReply = new KeptReply(arrived)
+      // The pipeline listens first, so the facts are complete here.
+      const incoming = { request: arrived, reply, listener, upgrade: undefined }
+      serve(this.#context, generation, incoming, placed.target)
+      reply.once("close", () => resolve(reply))
+    })
+    const { finished, limits, ...rest } = recording
+    if (finished === undefined) throw new Error("the gateway did not report the end of the request")
+    return { ...rest, response: reply.response, finished, limits: [...limits.values()] }
+  }
+
+  #placed(request: ClientRequest, credentials: Credentials): ClientRequest {
+    const host = request.headers.find(([name]) => name.toLowerCase() === "host")?.[1] ?? "localhost"
+    const [path = ""] = request.target.split("?")
+    const match = this.#provisioned?.generation.routes.find(request.method, path, host)
+    const route = match?.kind === "found" ? match.route.plan : undefined
+    return withCredentials(request, credentials, this.#plan.plan, route)
+  }
+
+  #play(request: BackendRequest): BackendAnswer | Promise<BackendAnswer> {
+    const { sent } = this.#recording
+    if (request.backend === undefined || this.#keepsState(request.backend)) this.#hasContacts = true
+    const note = (answer: BackendAnswer): BackendAnswer => {
+      sent.push({ ...request, answer })
+      return answer
+    }
+    const answer = this.#world.answer(request)
+    return answer instanceof Promise ? answer.then(note) : note(answer)
+  }
+
+  /** Whether a request to the backend affects the next one. */
+  #keepsState(name: string): boolean {
+    const backend = this.#plan.plan.backends[name]
+    if (backend === undefined) return false
+    const { targets, breaker, retry, authentication } = backend
+    return targets.length > 1 || breaker !== undefined || retry !== undefined || authentication !== undefined
+  }
+
+  #keyTable(entries: readonly KeyEntry[]) {
+    for (const { subscriber, key } of entries)
+      if (!this.#keys.has(subscriber.name)) this.#keys.set(subscriber.name, key)
+    const declared = createKeyTable(entries)
+    return {
+      find: (key: string): Subscriber | string | undefined =>
+        declared.find(key) ?? this.#world.issued.get(key),
+      complete: true,
+    }
+  }
+
+  #note(): void {
+    const noted = (left: LimitLeft) =>
+      void this.#recording.limits.set(`${left.is} ${left.counter} ${left.key} ${left.periodSeconds}`, left)
+    this.#limits.note = noted
+    this.#quotas.note = noted
+    this.#steps.note = (run) => void this.#recording.steps.push(run)
+  }
+}
+
+const listener = { closing: false, transport: {} }
+
+function newRecording(): Recording {
+  return { sent: [], steps: [], limits: new Map(), decisions: [], changes: [], finished: undefined }
+}
+
+function withoutContacts({ resources, ...rest }: Provisioned): Provisioned {
+  const gone = new Map<string, never>()
+  return {
+    ...rest,
+    resources: {
+      ...resources,
+      ...{
+        backends: gone,
+        decisionPoints: gone,
+        introspections: gone,
+        tokenClients: gone,
+        oidcClients: gone,
+      },
+    },
+  }
+}
+
+/**
+ * Opens a plan in this process, in a world.
+ * @throws LoadError when the plan cannot be provisioned
+ */
+export async function openInProcess(
+  plan: Plan,
+  world: World,
+  options: InProcessOptions,
+): Promise<InProcessGateway> {
+  const gateway = new InProcessGateway(plan, options)
+  await gateway.restart(world)
+  return gateway
+}

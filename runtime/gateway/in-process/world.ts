@@ -1,0 +1,57 @@
+import type { TupleKey } from "../../check/ports.ts"
+import type { Subscriber } from "../../identity/keys.ts"
+
+/** A name and a value, as a field line has them. */
+export type FieldLine = readonly [name: string, value: string]
+
+/** A request that a backend, or another server, got. */
+export interface BackendRequest {
+  /** The backend of the plan; undefined for a server that a URL names: an issuer, a decision point, `send-request`. */
+  readonly backend: string | undefined
+  /** Of the target: `http://127.0.0.1:9001`. */
+  readonly origin: string
+  readonly method: string
+  /** Path and query. */
+  readonly target: string
+  readonly headers: readonly FieldLine[]
+  readonly body: Buffer
+}
+
+/**
+ * What a backend does with a request. `refused`: no connection; `reset`: the connection breaks; `silent`: it never responds. A delay is in
+ * milliseconds of the virtual clock.
+ */
+export type BackendAnswer =
+  | {
+      readonly status: number
+      readonly headers?: readonly FieldLine[]
+      readonly body?: Buffer
+      readonly delayMs?: number
+    }
+  | { readonly failure: "refused" | "reset" | "silent"; readonly delayMs?: number }
+
+/** Everything outside of a plan that requests can depend on. */
+export interface World {
+  /** The wall clock at the beginning, in milliseconds since the epoch. */
+  readonly timeMs: number
+  /** Plays every server that the plan sends requests to. */
+  readonly answer: (request: BackendRequest) => BackendAnswer | Promise<BackendAnswer>
+  /** By store of the plan. A store without an entry is empty. */
+  readonly tuples: Readonly<Record<string, readonly TupleKey[]>>
+  /** Keys of subscriptions that are not in the plan. */
+  readonly issued: ReadonlyMap<string, Subscriber>
+  /** Issuers whose keys cannot be fetched. */
+  readonly issuersDown: ReadonlySet<string>
+}
+
+/** A request of a client. The body has arrived as a whole. */
+export interface ClientRequest {
+  readonly method: string
+  /** Path and query, as on the request line. */
+  readonly target: string
+  /** Without `host` the request has `localhost`. */
+  readonly headers: readonly FieldLine[]
+  readonly body?: Buffer | undefined
+  /** The client's address (default: 127.0.0.1). */
+  readonly ip?: string | undefined
+}
