@@ -1,6 +1,7 @@
 // The gateway at the edge, with TLS, HTTP/2 and gRPC, beside nginx, HAProxy, Caddy and Traefik with the same certificate: one process
 // each, one run, rounds in turn. What a request or a handshake costs is the CPU time of the server's process.
 import { execFileSync } from "node:child_process"
+import { randomBytes } from "node:crypto"
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -10,11 +11,12 @@ import type { Plan } from "../../runtime/plan/plan.ts"
 import { compile } from "../compile.ts"
 import { Authority } from "../support/certificates.ts"
 import { freePort } from "../support/free-port.ts"
+import { type Pebble, pebbleBinary, pebbleMissing, startPebble } from "../support/pebble.ts"
 import { startThrowAwayPostgres } from "../support/throw-away-postgres.ts"
 import { type EdgeLoad, sendByH2load } from "./edge/h2load.ts"
 import { shakeHands } from "./edge/handshakes.ts"
 import { type EdgeSettings, edgePeers } from "./edge/peers.ts"
-import { edgeRoles } from "./edge/roles.ts"
+import { changingPlans, edgeRoles } from "./edge/roles.ts"
 import type { Round } from "./gateway/load.ts"
 import { startPeers } from "./gateway/peers.ts"
 import { costRatio, rounds, row } from "./gateway/report.ts"
@@ -33,6 +35,8 @@ interface Bench {
   readonly plainPort: number
   readonly backend: Running
   readonly calls: Running
+  /** Undefined: it is not installed. */
+  readonly pebble: Pebble | undefined
 }
 
 const kept = { connections: 32, streams: 1, path: "/plain/7" }
@@ -54,6 +58,7 @@ async function measure(): Promise<void> {
   const running: Running[] = []
   try {
     const bench = await openBench(folder, running)
+    if (bench.pebble === undefined) row({ what: pebbleMissing, value: "ACME not measured" })
     const gateway = await startEdge(bench, postgres.url("postgres"))
     running.push(gateway)
     const peers = await startPeers(edgePeers, async () => {
@@ -91,27 +96,49 @@ async function openBench(folder: string, running: Running[]): Promise<Bench> {
   const [backend, calls] = [await start("backend"), await start("calls")]
   const [port, plainPort] = [await freePort(), await freePort()]
   const settings = { port, backendPort: backend.port, callPort: calls.port, folder, cert, key, pair }
-  return { folder, settings, authority, plainPort, backend, calls }
+  const binary = pebbleBinary()
+  const pebble = binary && (await startPebble(binary, { httpPort: plainPort, tlsPort: 1 }))
+  if (pebble) running.push({ port: 0, pid: 0, stop: () => pebble.stop() })
+  return { folder, settings, authority, plainPort, backend, calls, pebble: pebble || undefined }
 }
 
-async function startEdge({ folder, settings, plainPort }: Bench, databaseUrl: string): Promise<Running> {
-  const plan = join(folder, "plan.json")
-  writeFileSync(plan, JSON.stringify(planOf(settings, plainPort, "one")))
-  writeFileSync(`${plan}.other`, JSON.stringify(planOf(settings, plainPort, "other")))
-  const given: Settings = { ...settings, plan, databaseUrl }
+async function startEdge(bench: Bench, databaseUrl: string): Promise<Running> {
+  const plan = join(bench.folder, "plan.json")
+  writeFileSync(join(bench.folder, "protection"), randomBytes(32).toString("base64"))
+  writeFileSync(plan, JSON.stringify(planOf(bench, "quiet")))
+  const port = await freePort()
+  for (let round = 0; round <= roundCount; round += 1)
+    for (const file of changingPlans(plan, round))
+      writeFileSync(
+        file,
+        JSON.stringify(planOf(bench, file.endsWith("one") ? "one" : "other", { port, round })),
+      )
+  const given: Settings = { ...bench.settings, plan, databaseUrl }
   return startRole(fileURLToPath(import.meta.url), "edge", given)
 }
 
+/** `ordered`: a listener whose certificates are ordered from the Pebble; each round has others, because a renewal waits at least ten minutes. */
 function planOf(
-  { port, backendPort, callPort, cert, key }: EdgeSettings,
-  plainPort: number,
+  { settings, plainPort, pebble }: Bench,
   header: string,
+  ordered?: { readonly port: number; readonly round: number },
 ): Plan {
+  const { port, backendPort, callPort, cert, key, folder } = settings
+  const acme = `acme {
+    directory "${pebble?.directory}"
+    ca file("${pebble?.caFile}")
+    encrypt-with protection
+  `
+  const names =
+    ordered && pebble ? ["first", "second", "third"].map((each) => `${each}_${ordered.round}`) : []
   const text = `
 gateway edge {
   listen 127.0.0.1:${plainPort}
   listen 127.0.0.1:${port} { tls { certificate edge } }
+  ${names.length === 0 ? "" : `listen 127.0.0.1:${ordered?.port} { tls { certificate ${names.join(" ")} } }`}
 }
+${names.length === 0 ? "" : `secret protection = file("${folder}/protection")`}
+${names.map((name) => `certificate ${name} { ${acme} hosts "${name.replace("_", "-")}.example" } }`).join("\n")}
 certificate edge { cert file("${cert}"); key file("${key}") }
 backend main { target "http://127.0.0.1:${backendPort}" }
 backend calls { target "http://127.0.0.1:${callPort}"; http2 h2c }
@@ -189,8 +216,8 @@ function report(measured: Measured): void {
 const cpuRatios = (of: readonly Round[], base: readonly Round[]): number[] =>
   of.map(({ cpuMicros }, at) => cpuMicros / (base[at]?.cpuMicros ?? Number.NaN))
 
-/** p99 while certificates are read again and plans applied, against rounds without in turn. */
-async function measureChanges({ settings, folder }: Bench, gateway: Running): Promise<void> {
+/** p99 while certificates are read again, ordered by ACME, and plans applied, against rounds without in turn. */
+async function measureChanges({ settings, folder, pebble }: Bench, gateway: Running): Promise<void> {
   const ratios: number[] = []
   const pairs = [join(folder, "edge"), join(folder, "renewed")]
   for (const extension of [".pem", ".key"])
@@ -214,7 +241,12 @@ async function measureChanges({ settings, folder }: Bench, gateway: Running): Pr
       row({ what: "changes", value: `${changing.failed} failed`, ok: false })
     if (at >= 0) ratios.push(changing.p99 / quiet.p99)
   }
-  costRatio(`p99 with ${renewals} new certificates and plans ÷ without`, ratios, 1.3)
+  const issued = (pebble?.output.join("").match(/Issued certificate/g) ?? []).length
+  costRatio(
+    `p99 with plans, ${renewals} new files of certificates and ${issued} ordered ones ÷ without`,
+    ratios,
+    1.3,
+  )
 }
 
 const [role, settings] = process.argv.slice(2)

@@ -17,28 +17,37 @@ async function calls({ port }: Settings): Promise<void> {
   await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve))
 }
 
-/** The product; from SIGUSR2 to the next it applies its two plans in turn, twice a second. */
+/** The files of the plans that are applied in turn in one round, beside that of the quiet plan. */
+export const changingPlans = (plan: string, round: number): string[] => [
+  `${plan}.${round}.one`,
+  `${plan}.${round}.other`,
+]
+
+/** The product; from SIGUSR2 to the next it applies the plans of a round in turn, twice a second, and then the quiet one again. */
 async function edge(settings: Settings): Promise<void> {
   const runtime = await openGateway(settings)
-  const plans = [settings.plan, `${settings.plan}.other`].map(
-    (file) => JSON.parse(readFileSync(file ?? "", "utf8")) as Plan,
-  )
+  const { plan = "" } = settings
+  const planIn = (file: string) => JSON.parse(readFileSync(file, "utf8")) as Plan
+  const quiet = planIn(plan)
   let applied = 0
+  let round = 0
   let timer: NodeJS.Timeout | undefined
-  const apply = () => {
+  const apply = (next: Plan) => {
     applied += 1
-    runtime
-      .apply(plans[applied % plans.length] as Plan, { who: "bench", commit: null, message: null })
-      .catch((error: unknown) => {
-        console.error(error)
-        process.exit(1)
-      })
+    runtime.apply(next, { who: "bench", commit: null, message: null }).catch((error: unknown) => {
+      console.error(error)
+      process.exit(1)
+    })
   }
   process.on("SIGUSR2", () => {
-    if (timer === undefined) timer = setInterval(apply, applyEveryMs)
-    else {
+    if (timer === undefined) {
+      const plans = changingPlans(plan, round).map(planIn)
+      round += 1
+      timer = setInterval(() => apply(plans[applied % plans.length] as Plan), applyEveryMs)
+    } else {
       clearInterval(timer)
       timer = undefined
+      apply(quiet)
       console.error(`${applied} plans were applied`)
     }
   })
