@@ -165,6 +165,18 @@ export const commands: readonly CommandRow[] = [
     load: async () => (await import("./commands/control-token.ts")).controlTokenRevoke,
   },
   {
+    name: "signing-key create",
+    purpose: "operate",
+    summary: "make a key that signs plans, and print its statement for gateway.conf",
+    load: async () => (await import("./commands/signing-key.ts")).signingKeyCreate,
+  },
+  {
+    name: "signing-key show",
+    purpose: "operate",
+    summary: "print the statement for gateway.conf of a key that signs plans",
+    load: async () => (await import("./commands/signing-key.ts")).signingKeyShow,
+  },
+  {
     name: "audit verify",
     purpose: "operate",
     summary: "find rows of the audit log that were altered or removed; exit 1 when there are some",

@@ -2,17 +2,18 @@ import { closeSync, openSync, readSync } from "node:fs"
 import { resolve } from "node:path"
 import { fileReason } from "../../runtime/plan/file-reason.ts"
 import { duplicateKey } from "../../runtime/plan/json-scan.ts"
-import type { Plan, SealedPlan } from "../../runtime/plan/plan.ts"
+import type { Plan } from "../../runtime/plan/plan.ts"
 import { type PlanProblem, readPlan, readSealedPlan } from "../../runtime/plan/read.ts"
+import type { SealedPlan } from "../../runtime/plan/seal.ts"
 import { decode } from "../core/decode.ts"
 import { shown } from "../core/shown.ts"
 import { CliError } from "./command.ts"
 import type { Io } from "./io.ts"
 
-/** A plan from a file. `base` is undefined for a file without a seal, and null if no plan was running when it was sealed. */
+/** A plan from a file; `sealed` is undefined for a file without a seal. */
 export interface PlanFile {
   readonly plan: Plan
-  readonly base: SealedPlan["base"] | undefined
+  readonly sealed: SealedPlan | undefined
 }
 
 /** Larger than the largest plan that the control API accepts. */
@@ -33,11 +34,11 @@ export function readPlanFile(io: Io, path: string): PlanFile {
     const read = readSealedPlan(json)
     // A seal is optional: a plan for `serve --plan` needs none.
     if ("problems" in read) throw notAPlan(path, read.problems)
-    return { plan: read.sealed.plan, base: read.sealed.base }
+    return { plan: read.sealed.plan, sealed: read.sealed }
   }
   const read = readPlan(json)
   if ("problems" in read) throw notAPlan(path, read.problems)
-  return { plan: read.plan, base: undefined }
+  return { plan: read.plan, sealed: undefined }
 }
 
 /** Reads a plan file, up to the largest size that a plan can have. */

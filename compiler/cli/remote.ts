@@ -135,5 +135,12 @@ export function problemError(answer: RemoteAnswer): CliError {
   if (answer.status === 412) {
     return new CliError(what, "Run `sallyport plan` again and review what changed since.", exitCode.refused)
   }
-  return new CliError(what)
+  const help = refusals[problem?.type ?? ""]
+  return help === undefined ? new CliError(what) : new CliError(what, help, exitCode.refused)
+}
+
+/** What to do about a change that the rules of the running plan do not allow, by the type of the problem. */
+const refusals: Readonly<Record<string, string>> = {
+  "urn:sallyport:control:plan-unsigned":
+    "Sign the plan: `sallyport plan --sign KEYFILE --out FILE`, then `sallyport apply FILE`.",
 }

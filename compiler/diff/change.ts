@@ -23,6 +23,7 @@ export type SubjectKind =
   | "authz"
   | "control"
   | "caller"
+  | "change"
   | "store"
   | "model"
   | "type"
@@ -50,8 +51,9 @@ export interface ChangeScope {
     | ProviderKind
     | "authz"
     | "control"
+    | "change"
     | "store"
-  /** Empty for `plan`, `gateway`, `authz` and `control`. */
+  /** Empty for `plan`, `gateway`, `authz`, `control` and `change`. */
   readonly name: string
 }
 

@@ -2,6 +2,7 @@ import type { PlanBody } from "../../runtime/plan/plan.ts"
 import { neutral, risks } from "../analysis/finding.ts"
 import { byText, same } from "../analysis/same.ts"
 import type { Change, ChangeScope } from "./change.ts"
+import { compareChangeRules } from "./compare-change-rules.ts"
 import { compareControls } from "./compare-control.ts"
 import { compareAuthzs, compareGateways } from "./compare-listeners.ts"
 import { compareProducts } from "./compare-products.ts"
@@ -31,6 +32,7 @@ export function comparePlans(
     ...compareAuthzs(old.authz, after.authz),
     ...compareStores(old, after),
     ...compareControls(old.control, after.control),
+    ...compareChangeRules(old.change, after.change),
   ]
   if (changes.length === 0 && !same(old, after)) changes.push(unnamed(old, after))
   return changes.map((change) => ({ ...change, origin: originOf(change, origins) })).sort(inOrder)
@@ -75,7 +77,8 @@ function originOf(
   if (Object.hasOwn(origins, path)) return origins[path]
   // A field of a block has the place of its block.
   const block =
-    /^(gateway|authz|control|(?:issuers|backends|users|pdps|oidcClients)\.[^.]+)\./.exec(path)?.[1] ?? ""
+    /^(gateway|authz|control|change|(?:issuers|backends|users|pdps|oidcClients)\.[^.]+)\./.exec(path)?.[1] ??
+    ""
   return Object.hasOwn(origins, block) ? origins[block] : undefined
 }
 
@@ -99,6 +102,7 @@ const heads: readonly ChangeScope["kind"][] = [
   "authz",
   "store",
   "control",
+  "change",
 ]
 
 /** Dangers first, then by scope, name and risk; the last rules only make the order complete. */

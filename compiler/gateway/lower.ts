@@ -11,6 +11,7 @@ import type { DescribedOperation, Documents } from "./described.ts"
 import { Backends } from "./lower/backends.ts"
 import { BodySchemas } from "./lower/body-schemas.ts"
 import { lowerCallerCredentials } from "./lower/caller-credentials.ts"
+import { lowerChange } from "./lower/change.ts"
 import { lowerControl } from "./lower/control.ts"
 import { describedBodies } from "./lower/described-place.ts"
 import { addDocuments } from "./lower/docs.ts"
@@ -97,7 +98,7 @@ export function lower(
   const keyUses = new KeyUses(program, report)
   const authz = lowerAuthz(shared, keyUses)
   const callers = lowerCallerCredentials(program, values, stepTable, report)
-  const controlled = lowerControl(program, values, report)
+  const controlled = { ...lowerControl(program, values, report), ...lowerChange(program, report) }
   const issuers = allIssuers(shared, policies, issuersUsed(stepTable, { authz, ...callers, ...controlled }))
   const backendTable = Object.fromEntries(backends.used().map(({ name, backend }) => [name, backend]))
   values.needIn([issuers, backendTable, authz, controlled])

@@ -2,28 +2,26 @@ import * as z from "zod"
 import type { RequestExplanation } from "../gateway/explain/request-explanation.ts"
 import { controlRoles } from "../plan/control.ts"
 import { plan } from "../plan/plan.ts"
+import { planAuthor, planSeal, sealSignature } from "../plan/seal.ts"
 
 /** Every response of the control API has this header, so that a client can tell it from another server at the same address. */
 export const controlMark = "sallyport-control"
 export type ControlMark = typeof controlMark
 
-/** Who applied a plan, for the history. The three texts are for people; no decision depends on them. */
-export const author = z.strictObject({
-  who: z.string().min(1).max(200),
-  commit: z.string().max(200).nullable(),
-  message: z.string().max(2000).nullable(),
-})
-export type Author = z.infer<typeof author>
+/** Who applied a plan, for the history. */
+export type Author = z.infer<typeof planAuthor>
 
 /**
  * Body of `PUT /v1/plan`. `base` is the serial that the plan was compared with, null when no plan was running. `baseStamp` distinguishes it
- * from a plan with the same serial in another history of the database.
+ * from a plan with the same serial in another history of the database. `seal` and `signature` are those of the plan's file.
  */
 export const applyRequest = z.strictObject({
   plan: z.unknown(),
   base: z.number().int().min(1).nullable(),
   baseStamp: z.string().optional(),
-  author,
+  author: planAuthor,
+  seal: planSeal.optional(),
+  signature: sealSignature.optional(),
 })
 
 /** Body of `POST /v1/rollback`: applies the plan of an earlier serial again, with a new serial. */
@@ -31,8 +29,20 @@ export const rollbackRequest = z.strictObject({
   serial: z.number().int().min(1),
   base: z.number().int().min(1).nullable(),
   baseStamp: z.string().optional(),
-  author,
+  author: planAuthor,
 })
+
+/**
+ * How a plan came into the history. `seal`: who made its file and when, as the file says it; proved only with a `signer`, the name or id of the key
+ * that `signature` was verified with.
+ */
+export const provenance = z.strictObject({
+  seal: planSeal.optional(),
+  signature: sealSignature.optional(),
+  signer: z.string().optional(),
+})
+/** See `provenance`. */
+export type Provenance = z.infer<typeof provenance>
 
 /** One entry of the history. `at` is RFC 3339; `stamp` is random and identifies the plan, see `baseStamp`. */
 export const planRecord = z.strictObject({
@@ -43,6 +53,8 @@ export const planRecord = z.strictObject({
   who: z.string(),
   commit: z.string().nullable(),
   message: z.string().nullable(),
+  /** Absent: nothing is known about its origin. */
+  provenance: provenance.optional(),
 })
 export type PlanRecord = z.infer<typeof planRecord>
 
@@ -54,8 +66,8 @@ export type PlanAnswer = z.infer<typeof planAnswer>
 export const applyAnswer = z.strictObject({ applied: z.boolean(), record: planRecord })
 export type ApplyAnswer = z.infer<typeof applyAnswer>
 
-/** Response of `GET /v1/plans`, newest first. */
-export const historyAnswer = z.strictObject({ plans: z.array(planRecord) })
+/** Response of `GET /v1/plans`, newest first. `history` identifies the database for seals. */
+export const historyAnswer = z.strictObject({ history: z.string(), plans: z.array(planRecord) })
 export type HistoryAnswer = z.infer<typeof historyAnswer>
 
 /** The last report of one process. `serial` is the plan it runs, null when it runs none; `error` is why it does not run a newer one. */

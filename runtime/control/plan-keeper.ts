@@ -8,6 +8,7 @@ import {
   currentPlan,
   declareStores,
   hasPlan,
+  historyIdentity,
   insertPlan,
   listenToPlans,
   type PlanBase,
@@ -19,8 +20,15 @@ import {
   type StoredPlan,
 } from "../store/plans.ts"
 import type { Log } from "../telemetry/log.ts"
-import type { Author, PlanAnswer, PlanRecord } from "./api.ts"
-import { type ApplyOutcome, type ApplyProblem, type KeptPlan, type PlanDisk, Unavailable } from "./ports.ts"
+import { type PlanAnswer, type PlanRecord, provenance } from "./api.ts"
+import {
+  type ApplyOrigin,
+  type ApplyOutcome,
+  type ApplyProblem,
+  type KeptPlan,
+  type PlanDisk,
+  Unavailable,
+} from "./ports.ts"
 import { isSamePlan, RefusedPlan, RefusedSerial, unreadable } from "./refused-plan.ts"
 
 /** A plan that is ready to replace the running one. Call exactly one of the two methods, once. */
@@ -171,7 +179,7 @@ export class PlanKeeper {
    * @throws Unavailable when the database does not answer. The plan is then either not stored, or stored and activated when the database is
    * back.
    */
-  apply(plan: Plan, base: PlanBase | null, author: Author): Promise<ApplyOutcome> {
+  apply(plan: Plan, base: PlanBase | null, author: ApplyOrigin): Promise<ApplyOutcome> {
     return this.#inTurn<ApplyOutcome>(async () => {
       const { database, servable } = this.#settings
       const [current] = await planHistory(database, 1)
@@ -197,7 +205,12 @@ export class PlanKeeper {
   }
 
   /** Stores a plan that was provisioned, and serves it. Another plan meanwhile makes it stale, and nothing is changed. */
-  async #store(plan: Plan, base: PlanBase | null, author: Author, prepared: Prepared): Promise<ApplyOutcome> {
+  async #store(
+    plan: Plan,
+    base: PlanBase | null,
+    author: ApplyOrigin,
+    prepared: Prepared,
+  ): Promise<ApplyOutcome> {
     const { database, log } = this.#settings
     const inserted = await insertPlan(database, {
       plan,
@@ -205,6 +218,7 @@ export class PlanKeeper {
       appliedBy: author.who,
       gitCommit: author.commit ?? undefined,
       message: author.message ?? undefined,
+      provenance: author.provenance === undefined ? undefined : JSON.stringify(author.provenance),
     })
     if (inserted.kind === "stale") {
       await prepared.discard()
@@ -228,6 +242,11 @@ export class PlanKeeper {
 
   async history(limit: number): Promise<readonly PlanRecord[]> {
     return (await planHistory(this.#settings.database, limit).catch(rethrowUnavailable)).map(recordOf)
+  }
+
+  /** What identifies the history for seals. */
+  async historyIdentity(): Promise<string> {
+    return historyIdentity(this.#settings.database).catch(rethrowUnavailable)
   }
 
   async #answer(read: () => Promise<StoredPlan | undefined>): Promise<PlanAnswer | undefined> {
@@ -411,10 +430,18 @@ function recordOf(header: PlanHeader): PlanRecord {
     who: header.appliedBy,
     commit: header.gitCommit || null,
     message: header.message || null,
+    ...provenanceOf(header),
   }
 }
 
-function recordFor({ serial, stamp }: PlanIdentity, plan: Plan, author: Author): PlanRecord {
+/** That of a later version may not be readable here. */
+function provenanceOf({ provenance: text }: PlanHeader): Pick<PlanRecord, "provenance"> {
+  if (text === undefined) return {}
+  const read = provenance.safeParse(JSON.parse(text))
+  return read.success ? { provenance: read.data } : {}
+}
+
+function recordFor({ serial, stamp }: PlanIdentity, plan: Plan, author: ApplyOrigin): PlanRecord {
   return { serial, stamp, digest: plan.digest, at: new Date().toISOString(), ...author }
 }
 

@@ -3,8 +3,9 @@ import { digestOf } from "../plan/canonical.ts"
 import type { Plan } from "../plan/plan.ts"
 import { readPlan } from "../plan/read.ts"
 import type { PlanBase } from "../store/plans.ts"
-import { type Author, applyRequest, rollbackRequest } from "./api.ts"
+import { type Author, applyRequest, type PlanRecord, type Provenance, rollbackRequest } from "./api.ts"
 import { bodyOf } from "./body.ts"
+import { ChangeRefused, checkSeal, type Proposal, rulesOf } from "./change-gate.ts"
 import { operatorOf } from "./operators.ts"
 import type { ControlPorts } from "./ports.ts"
 import { sendProblem } from "./problem.ts"
@@ -30,7 +31,7 @@ export function addPlanRoutes(app: FastifyInstance, ports: ControlPorts): void {
     const limit = request.query.limit === undefined ? historyDefault : serialOf(request.query.limit)
     if (limit === undefined || limit > historyMax)
       return sendProblem(reply, "bad-request", `\`limit\` must be a number from 1 to ${historyMax}`)
-    return { plans: await ports.history(limit) }
+    return { history: await ports.historyIdentity(), plans: await ports.history(limit) }
   })
   app.put("/v1/plan", async (request, reply) => {
     const body = bodyOf(applyRequest, request.body, reply)
@@ -41,7 +42,9 @@ export function addPlanRoutes(app: FastifyInstance, ports: ControlPorts): void {
         problems: [...read.problems],
       })
     }
-    return apply(ports, read.plan, { base: baseOf(body), author: body.author }, { request, reply })
+    const { author, seal, signature } = body
+    const offer = { plan: read.plan, base: baseOf(body), author, seal, signature, isRollback: false }
+    return apply(ports, offer, { request, reply })
   })
   app.post("/v1/rollback", async (request, reply) => {
     const body = bodyOf(rollbackRequest, request.body, reply)
@@ -54,7 +57,10 @@ export function addPlanRoutes(app: FastifyInstance, ports: ControlPorts): void {
       const detail = `plan ${body.serial} cannot be read: it was stored by another version of Sallyport, or changed since`
       return sendProblem(reply, "plan-invalid", detail, { problems: [...read.problems] })
     }
-    return apply(ports, read.plan, { base: baseOf(body), author: body.author }, { request, reply })
+    const { seal, signature } = old.record.provenance ?? {}
+    const { author } = body
+    const offer = { plan: read.plan, base: baseOf(body), author, seal, signature, isRollback: true }
+    return apply(ports, offer, { request, reply })
   })
 }
 
@@ -68,39 +74,46 @@ function baseOf({
   return base === null ? null : { serial: base, stamp: baseStamp }
 }
 
+/** Where a plan comes from, and what the caller says about it. */
+interface Offer extends Proposal {
+  readonly base: PlanBase | null
+  readonly author: Author
+}
+
 /** Applies a plan and answers with the outcome. */
 async function apply(
   ports: ControlPorts,
-  plan: Plan,
-  { base, author }: { readonly base: PlanBase | null; readonly author: Author },
+  offer: Offer,
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
 ): Promise<unknown> {
+  const { plan, author } = offer
   const operator = operatorOf(request.raw)
-  if (operator.role !== "admin" && trustOf(plan) !== trustOf((await ports.current())?.plan))
+  const running = await ports.current()
+  if (operator.role !== "admin" && trustOf(plan) !== trustOf(running?.plan))
     return sendProblem(
       reply,
       "forbidden",
-      "the plan changes who may operate Sallyport: its `control` block, or an issuer or value that it uses. Only the role `admin` may apply it",
+      "the plan changes who may operate Sallyport or change its plan: its `control` or `change` block, or an issuer or value that it uses. Only the role `admin` may apply it",
     )
+  if (!isBase(offer.base, running?.record)) return sendStale(reply, offer.base, running?.record ?? null)
+  let provenance: Provenance | undefined
+  try {
+    const replaced = running && {
+      record: running.record,
+      rules: ports.enforcesChangeRules ? rulesOf(running.plan) : {},
+    }
+    provenance = checkSeal(offer, replaced, await ports.historyIdentity())
+  } catch (error) {
+    if (error instanceof ChangeRefused) return sendProblem(reply, error.kind, error.message)
+    throw error
+  }
+  // With the stamp, so that exactly the plan is replaced whose rules were kept.
+  const base = running === undefined ? null : { serial: running.record.serial, stamp: running.record.stamp }
   // The name of a person or of a token was proved; with the shared token, the caller says who it is.
   const who = operator.kind === "shared" ? author.who : operator.name.slice(0, 200)
-  const outcome = await ports.apply(plan, base, { ...author, who })
+  const outcome = await ports.apply(plan, base, { ...author, who, provenance })
   if (outcome.kind === "done") return outcome.answer
-  if (outcome.kind === "stale") {
-    const now =
-      outcome.current === null ? "nothing is running" : `serial ${outcome.current.serial} is running`
-    const then = base === null ? "that nothing was running" : `serial ${base.serial}`
-    const other =
-      outcome.current?.serial === base?.serial
-        ? " (another plan of that serial: the database was set back to an earlier state since)"
-        : ""
-    return sendProblem(
-      reply,
-      "plan-stale",
-      `the plan was compared with ${then}, but ${now}${other}; nothing was changed`,
-      { current: outcome.current },
-    )
-  }
+  if (outcome.kind === "stale") return sendStale(reply, base, outcome.current)
   const problems = outcome.problems.map(({ path, message, origin }) => ({
     path,
     message,
@@ -109,12 +122,30 @@ async function apply(
   return sendProblem(reply, "plan-refused", outcome.problems[0]?.message ?? "", { problems })
 }
 
-/** Everything in a plan that decides who the operators are, as one text. */
+/** Whether the running plan is the one that the new plan was compared with. */
+function isBase(base: PlanBase | null, running: PlanRecord | undefined): boolean {
+  if (base === null || running === undefined) return base === null && running === undefined
+  return base.serial === running.serial && (base.stamp === undefined || base.stamp === running.stamp)
+}
+
+function sendStale(reply: FastifyReply, base: PlanBase | null, current: PlanRecord | null): FastifyReply {
+  const now = current === null ? "nothing is running" : `serial ${current.serial} is running`
+  const then = base === null ? "that nothing was running" : `serial ${base.serial}`
+  const other =
+    current?.serial === base?.serial
+      ? " (another plan of that serial: the database was set back to an earlier state since)"
+      : ""
+  const detail = `the plan was compared with ${then}, but ${now}${other}; nothing was changed`
+  return sendProblem(reply, "plan-stale", detail, { current })
+}
+
+/** Everything in a plan that decides who the operators are and what a change needs, as one text. */
 function trustOf(plan: Plan | undefined): string {
-  const { control, issuers = {}, values = {}, secrets = {} } = plan?.plan ?? {}
+  const { control, change, issuers = {}, values = {}, secrets = {} } = plan?.plan ?? {}
   const used = Object.keys(control?.issuers ?? {}).map((name) => [name, issuers[name]])
   // Issuers may be made of values, and their keys of secrets.
-  return digestOf({ control: control ?? null, used, ...(used.length === 0 ? {} : { values, secrets }) })
+  const own = { control: control ?? null, change: change ?? null, used }
+  return digestOf({ ...own, ...(used.length === 0 ? {} : { values, secrets }) })
 }
 
 function serialOf(text: string): number | undefined {

@@ -2,7 +2,15 @@ import type { RequestExplanation, RequestQuestion } from "../gateway/explain/req
 import type { Plan } from "../plan/plan.ts"
 import type { PlanBase, PlanIdentity } from "../store/plans.ts"
 import type { MetricFamily } from "../telemetry/metrics.ts"
-import type { ApplyAnswer, Author, PlanAnswer, PlanRecord, RefusalAnswer, StatusAnswer } from "./api.ts"
+import type {
+  ApplyAnswer,
+  Author,
+  PlanAnswer,
+  PlanRecord,
+  Provenance,
+  RefusalAnswer,
+  StatusAnswer,
+} from "./api.ts"
 import type { AuditPorts } from "./audit.ts"
 import type { PrunePorts } from "./prune.ts"
 import type { SubscriptionDesk } from "./subscription-desk.ts"
@@ -24,6 +32,11 @@ export type ApplyOutcome =
   | { readonly kind: "done"; readonly answer: ApplyAnswer }
   | { readonly kind: "stale"; readonly current: PlanRecord | null }
   | { readonly kind: "refused"; readonly problems: readonly ApplyProblem[] }
+
+/** Who applies a plan, and what is known about its origin. */
+export interface ApplyOrigin extends Author {
+  readonly provenance?: Provenance | undefined
+}
 
 /** Whether a process may get traffic. */
 export interface Readiness {
@@ -49,7 +62,11 @@ export interface ControlPorts extends HealthPorts {
   plan(serial: number): Promise<PlanAnswer | undefined>
   /** Plans of the history, newest first. */
   history(limit: number): Promise<readonly PlanRecord[]>
-  apply(plan: Plan, base: PlanBase | null, author: Author): Promise<ApplyOutcome>
+  /** Whether plans must keep the `change` rules of the plan that they replace. */
+  readonly enforcesChangeRules: boolean
+  /** Identifies the history for seals. */
+  historyIdentity(): Promise<string>
+  apply(plan: Plan, base: PlanBase | null, author: ApplyOrigin): Promise<ApplyOutcome>
   status(): Promise<StatusAnswer>
   /** Issues and changes subscriptions. */
   readonly subscriptions: SubscriptionDesk

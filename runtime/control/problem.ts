@@ -30,6 +30,7 @@ export const controlProblems = {
   "plan-invalid": [422, "Plan is not valid"],
   "plan-refused": [422, "Plan cannot be provisioned here"],
   "plan-stale": [412, "Plan is stale"],
+  "plan-unsigned": [403, "Plan is not signed as declared"],
   unavailable: [503, "Database unavailable"],
   "no-control": [503, "Control API not available in this process"],
   "no-engine": [503, "No engine available"],

@@ -1,6 +1,7 @@
 import * as z from "zod"
 import { modelPlan } from "./authorization-model.ts"
 import { authz } from "./authz.ts"
+import { changeRules } from "./change-rules.ts"
 import { controlPlan } from "./control.ts"
 import { oidcClient } from "./oidc-client.ts"
 import {
@@ -34,6 +35,8 @@ export const planBody = z.strictObject({
   authz: authz.nullable(),
   /** Absent: operators use only the address with which the process was started. */
   control: controlPlan.optional(),
+  /** Absent: everybody who may apply plans may apply any plan. */
+  change: changeRules.optional(),
   values: z.record(name, value),
   secrets: z.record(name, reference),
   issuers: z.record(name, issuer),
@@ -77,19 +80,3 @@ export const plan = z.strictObject({
   origins: z.record(z.string(), z.string()),
 })
 export type Plan = z.infer<typeof plan>
-
-/**
- * A plan sealed by `sallyport plan --out`. It is applied only while the running plan is still the one it was compared with.
- * `base` null: no plan was running. Its stamp distinguishes plans of equal serial in different histories of the database. Without serial and stamp, the
- * plan was compared with a plan in a file, whichever process serves that. `seal` is the digest of `base` and of the plan's digest (`sealPlan`): it
- * reveals any edit.
- */
-export const sealedPlan = z.strictObject({
-  sealed: z.literal(2),
-  base: z
-    .strictObject({ serial: z.number().int().min(1).optional(), stamp: z.string().optional(), digest })
-    .nullable(),
-  plan,
-  seal: digest,
-})
-export type SealedPlan = z.infer<typeof sealedPlan>

@@ -3,8 +3,9 @@ import { toDotPath } from "zod/v4/core"
 import type { EngineGrants } from "./authz.ts"
 import { digestOf, stepIdOf } from "./canonical.ts"
 import type { NamedTable } from "./facts.ts"
-import { type Plan, type PlanBody, plan, planFormat, type SealedPlan, sealedPlan } from "./plan.ts"
+import { type Plan, type PlanBody, plan, planFormat } from "./plan.ts"
 import { type Issuer, routeKeyOf } from "./resources.ts"
+import { readSignerKey, type SealedPlan, sealedPlan } from "./seal.ts"
 import type { RelationQuestion } from "./step-values.ts"
 import { factsOf, isRelation, nestedSteps, type Step } from "./steps.ts"
 
@@ -72,21 +73,16 @@ export function completePlan(content: Pick<Plan, "plan" | "origins">): PlanRead 
   return { plan: { ...parsed.data, digest: digestOf(parsed.data.plan) } }
 }
 
-/** Seals a plan together with the plan it was compared with. */
-export function sealPlan(base: SealedPlan["base"], plan: Plan): SealedPlan {
-  return { sealed: 2, base, plan, seal: digestOf({ base, digest: plan.digest }) }
-}
-
 /** Like `readPlan`, for a sealed plan (`sallyport plan --out`). */
 export function readSealedPlan(json: unknown): SealedRead {
   const shape = shapeProblem(json)
   if (shape !== undefined) return { problems: [shape] }
-  if (isRecord(json) && json["sealed"] === 1)
+  if (isRecord(json) && (json["sealed"] === 1 || json["sealed"] === 2))
     return {
       problems: [
         {
           path: "sealed",
-          message: "was sealed by an earlier version, whose seal does not cover the compared plan",
+          message: "was sealed by an earlier version, whose seal does not say who made the plan, and when",
         },
       ],
     }
@@ -94,13 +90,15 @@ export function readSealedPlan(json: unknown): SealedRead {
   if (early !== undefined) return { problems: [early] }
   const parsed = sealedPlan.safeParse(json)
   if (!parsed.success) return { problems: problemsOf(parsed.error) }
-  const { base, plan, seal } = parsed.data
+  const { plan, seal, checksum } = parsed.data
   const problems = integrity(plan).map((found) => ({ ...found, path: `plan.${found.path}` }))
-  if (sealPlan(base, plan).seal !== seal)
+  if (digestOf(seal) !== checksum)
     problems.push({
-      path: "seal",
-      message: "the seal does not match the base and the plan: the file was changed after it was sealed",
+      path: "checksum",
+      message: "the checksum does not match the seal: the file was changed after it was sealed",
     })
+  if (seal.digest !== plan.digest)
+    problems.push({ path: "seal.digest", message: "the seal is that of another plan" })
   return problems.length > 0 ? { problems } : { sealed: parsed.data }
 }
 
@@ -304,6 +302,11 @@ class Integrity {
       if (this.#plan.issuers[key]?.audiences === null)
         this.#add(`control.issuers.${key}`, "the control API accepts no tokens without an audience")
     }
+    // With a key that verifies nothing, no plan could replace this one.
+    this.#plan.change?.signers?.forEach(({ key }, index) => {
+      if (readSignerKey(key) === undefined)
+        this.#add(`change.signers[${index}].key`, "is not a public key of Ed25519 or of ECDSA on P-256")
+    })
   }
 
   /** What the engine names. */

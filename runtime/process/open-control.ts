@@ -36,16 +36,16 @@ export interface ControlRole {
   readonly log: Log
   readonly auditSinks?: readonly string[] | undefined
   readonly auditToken?: string | undefined
+  /** Default: true. */
+  readonly enforcesChangeRules?: boolean | undefined
 }
 
 /**
  * Opens the control listener; in a process without that role only health and metrics.
  * @throws StartError when its address cannot be opened
  */
-export async function openControl(
-  { roles, control, hosts, log, auditSinks, auditToken }: ControlRole,
-  parts: ControlParts,
-): Promise<Control | undefined> {
+export async function openControl(role: ControlRole, parts: ControlParts): Promise<Control | undefined> {
+  const { roles, control, hosts, log, auditSinks, auditToken, enforcesChangeRules = true } = role
   const operates = roles.includes("control")
   if (operates && control?.token === undefined)
     throw new StartError("the role `control` needs a token", "Set SALLYPORT_CONTROL_TOKEN.")
@@ -65,7 +65,7 @@ export async function openControl(
         callers: () => operators?.callers,
         findToken: (digest) => findControlToken(parts.database, digest),
       },
-      { ...health, ...portsOf(parts), audit },
+      { ...health, ...portsOf(parts), audit, enforcesChangeRules },
     )
     operators?.attach(opened)
     return {
@@ -81,12 +81,15 @@ export async function openControl(
 }
 
 /** What the control API can ask of this process. */
-function portsOf(parts: ControlParts): Omit<ControlPorts, keyof HealthPorts | "audit"> {
+function portsOf(
+  parts: ControlParts,
+): Omit<ControlPorts, keyof HealthPorts | "audit" | "enforcesChangeRules"> {
   const { keeper } = parts
   return {
     current: () => keeper.current(),
     plan: (serial) => keeper.plan(serial),
     history: (limit) => keeper.history(limit),
+    historyIdentity: () => keeper.historyIdentity(),
     apply: (plan, base, author) => keeper.apply(plan, base, author),
     subscriptions: parts.metering.subscriptionDesk,
     usage: parts.metering.usageDesk,

@@ -51,6 +51,8 @@ export interface RuntimeSettings {
   readonly auditSinks?: readonly string[]
   /** Bearer token for the URLs among them. */
   readonly auditToken?: string
+  /** Whether the control API enforces the `change` rules of plans (default: true). `dev` applies every save. */
+  readonly enforcesChangeRules?: boolean
   /** How long `close` waits for requests in progress, in milliseconds (default: 10,000). */
   readonly graceMs?: number
 }

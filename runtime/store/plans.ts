@@ -28,6 +28,8 @@ export interface PlanHeader extends PlanIdentity {
   /** Empty when unknown. */
   readonly gitCommit: string
   readonly message: string
+  /** JSON as it was inserted; undefined: nothing is known about the plan's origin. */
+  readonly provenance: string | undefined
 }
 
 /** `plan` is the stored JSON, or its text when it is not JSON. Pass it to `readPlan`, because another version may have written it. */
@@ -49,6 +51,8 @@ export interface PlanInsert {
   readonly appliedBy: string
   readonly gitCommit?: string | undefined
   readonly message?: string | undefined
+  /** JSON about the plan's origin, see `PlanHeader`. */
+  readonly provenance?: string | undefined
 }
 
 /** `stale`: the newest plan is not `base` (any more); nothing was changed. `stores` contains the plan's stores by name. */
@@ -69,10 +73,11 @@ type HeaderRow = [
   appliedBy: string,
   gitCommit: string,
   message: string,
+  provenance: string | null,
 ]
 type PlanRow = [...HeaderRow, plan: string]
 
-const header = "serial, stamp, digest, applied_at, applied_by, git_commit, message"
+const header = "serial, stamp, digest, applied_at, applied_by, git_commit, message, provenance"
 
 const newest: PreparedStatement = {
   name: "plan-newest",
@@ -105,10 +110,18 @@ const fingerprint: PreparedStatement = {
   name: "plan-fingerprint",
   text: "select md5(plan) from sallyport.plans where serial = $1 and stamp = $2",
 }
+const identity: PreparedStatement = {
+  name: "plan-history-identity",
+  text: "select identity from sallyport.plan_history where id = 1",
+}
+const insertIdentity: PreparedStatement = {
+  name: "plan-history-identity-insert",
+  text: "insert into sallyport.plan_history (id, identity) values (1, $1) on conflict (id) do nothing",
+}
 const insert: PreparedStatement = {
   name: "plan-insert",
-  text: `insert into sallyport.plans (serial, digest, plan, applied_by, git_commit, message, stamp)
-    select $1::bigint + 1, $2, $3, $4, $5, $6, $7
+  text: `insert into sallyport.plans (serial, digest, plan, applied_by, git_commit, message, stamp, provenance)
+    select $1::bigint + 1, $2, $3, $4, $5, $6, $7, $9
     where coalesce((select max(serial) from sallyport.plans), 0) = $1::bigint
       and ($8::text is null or $8 = coalesce((select stamp from sallyport.plans where serial = $1::bigint), '')) returning serial`,
 }
@@ -153,6 +166,16 @@ export async function planNews(
   return lost ? { plan: undefined, lost } : undefined
 }
 
+/** What identifies this database's history of plans. Random; a restored copy has the same. */
+export async function historyIdentity(database: Queryable): Promise<string> {
+  const known = await database.query<[string]>(identity)
+  if (known[0] !== undefined) return known[0][0]
+  await database.query(insertIdentity, [newStamp()])
+  const [row] = await database.query<[string]>(identity)
+  if (row === undefined) throw new Error("the identity of the history is missing")
+  return row[0]
+}
+
 /** Whether the history contains this plan. */
 export async function hasPlan(database: Queryable, { serial, stamp }: PlanIdentity): Promise<boolean> {
   const [row] = await database.query<[boolean]>(has, [serial, stamp])
@@ -173,7 +196,7 @@ export async function planFingerprint(
  * inserted: the serial is the primary key, so the second insert fails.
  */
 export async function insertPlan(database: Database, entry: PlanInsert): Promise<PlanInserted> {
-  const { plan, base, appliedBy, gitCommit = "", message = "" } = entry
+  const { plan, base, appliedBy, gitCommit = "", message = "", provenance } = entry
   const text = JSON.stringify(plan)
   const stamp = newStamp()
   const stored = await database
@@ -187,6 +210,7 @@ export async function insertPlan(database: Database, entry: PlanInsert): Promise
         message,
         stamp,
         base?.stamp ?? null,
+        provenance ?? null,
       ])
       const serial = rows[0]?.[0]
       if (serial === undefined) return undefined
@@ -220,9 +244,9 @@ export async function declareStores(
 function first(rows: readonly PlanRow[]): StoredPlan | undefined {
   const row = rows[0]
   if (row === undefined) return undefined
-  const [serial, stamp, digest, appliedAt, appliedBy, gitCommit, message, text] = row
+  const [serial, stamp, digest, appliedAt, appliedBy, gitCommit, message, provenance, text] = row
   return {
-    ...headerOf([serial, stamp, digest, appliedAt, appliedBy, gitCommit, message]),
+    ...headerOf([serial, stamp, digest, appliedAt, appliedBy, gitCommit, message, provenance]),
     plan: parsed(text),
   }
 }
@@ -235,6 +259,8 @@ function parsed(text: string): unknown {
   }
 }
 
-function headerOf([serial, stamp, digest, appliedAt, appliedBy, gitCommit, message]: HeaderRow): PlanHeader {
-  return { serial, stamp, digest, appliedAt, appliedBy, gitCommit, message }
+function headerOf(row: HeaderRow): PlanHeader {
+  const [serial, stamp, digest, appliedAt, appliedBy, gitCommit, message, provenance] = row
+  const known = { serial, stamp, digest, appliedAt, appliedBy, gitCommit, message }
+  return { ...known, provenance: provenance ?? undefined }
 }

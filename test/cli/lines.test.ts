@@ -123,6 +123,17 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [[], { json: true }, { format: "json" }],
     [[], { json: true, format: "text" }, /--json and --format text exclude/],
     [[], { format: "markdown" }, /--format markdown/],
+    [[], { out: "a", sign: "ci.key", message: "why" }, { sign: "ci.key", reason: "why" }],
+    [[], { sign: "ci.key" }, /--sign needs a file to write/],
+    [[], { out: "a", sign: "ci.key", against: "empty" }, /--sign and --against exclude each other/],
+  ],
+  "signing-key create": [
+    [["ci.key"], {}, { file: "ci.key", name: undefined }],
+    [["ci.key"], { name: "ci" }, { name: "ci" }],
+  ],
+  "signing-key show": [
+    [["ci.key"], { name: "ci" }, { file: "ci.key", name: "ci" }],
+    [[], {}, /needs the file/],
   ],
   apply: [
     [[], {}, { file: undefined, yes: false, allowDanger: false }],

@@ -3,8 +3,9 @@ import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { MemoryFiles } from "../../compiler/core/files.ts"
 import type { PlanAnswer, PlanRecord } from "../../runtime/control/api.ts"
-import type { Plan, SealedPlan } from "../../runtime/plan/plan.ts"
-import { readSealedPlan, sealPlan } from "../../runtime/plan/read.ts"
+import type { Plan } from "../../runtime/plan/plan.ts"
+import { readSealedPlan } from "../../runtime/plan/read.ts"
+import { type PlanSeal, type SealedPlan, sealPlan } from "../../runtime/plan/seal.ts"
 import { compile } from "../compile.ts"
 import { type Answer, type FakeControl, fakeControl, type Seen } from "./fake-control.ts"
 import { folderWith, run, small } from "./run.ts"
@@ -26,6 +27,13 @@ function record(serial: number, plan: Plan): PlanRecord {
     message: null,
   }
 }
+
+const about: Omit<PlanSeal, "digest"> = {
+  ...{ history: null, base: null, at: "2026-01-02T03:04:05.678Z" },
+  author: { who: "ann", commit: null, message: null },
+}
+
+const sealed = (text = small): SealedPlan => sealPlan(about, planOf(text))
 
 const running = (serial: number, text: string): Answer => {
   const plan = planOf(text)
@@ -80,10 +88,16 @@ describe("plan", () => {
     expect(JSON.parse(outcome.out)).toBeInstanceOf(Array)
     const sealed = JSON.parse(readFileSync(join(cwd, "next.json"), "utf8")) as SealedPlan
     expect(sealed).toEqual({
-      sealed: 2,
-      base: { serial: 7, stamp: "stamp of 7", digest: planOf(small).digest },
+      sealed: 3,
+      seal: {
+        history: null,
+        base: { serial: 7, stamp: "stamp of 7", digest: planOf(small).digest },
+        digest: planOf(other).digest,
+        author: { who: expect.any(String), commit: null, message: null },
+        at: expect.any(String),
+      },
       plan: planOf(other),
-      seal: expect.stringMatching(/^sha256:/),
+      checksum: expect.stringMatching(/^sha256:/),
     })
     expect(readSealedPlan(sealed)).toEqual({ sealed })
   })
@@ -94,7 +108,10 @@ describe("plan", () => {
     expect(outcome).toMatchObject({ code: 2, err: "" })
     expect(outcome.out).toMatch(/^Compared with nothing: everything is new\.\n/)
     expect(outcome.out).toContain("`sallyport serve --plan first.json` serves it")
-    expect(JSON.parse(readFileSync(join(cwd, "first.json"), "utf8"))).toMatchObject({ sealed: 2, base: null })
+    expect(JSON.parse(readFileSync(join(cwd, "first.json"), "utf8"))).toMatchObject({
+      sealed: 3,
+      seal: { base: null, history: null },
+    })
     const fresh = await fakeControl({
       "PUT /v1/plan": { json: { applied: true, record: record(1, planOf(small)) } },
     })
@@ -114,7 +131,7 @@ describe("plan", () => {
     const next = await run({ cwd }, "plan", ...words)
     expect(next).toMatchObject({ code: 2, err: "", out: expect.stringContaining("20 per 1m") })
     const sealed = JSON.parse(readFileSync(join(cwd, "next.json"), "utf8")) as SealedPlan
-    expect(sealed.base).toEqual({ digest: planOf(small).digest })
+    expect(sealed.seal.base).toEqual({ digest: planOf(small).digest })
     const control = await atSeven()
     expect(await run({ cwd, env: control.env }, "apply", "next.json", "--yes")).toMatchObject({ code: 0 })
     expect(applied(control)).toMatchObject([{ base: 7, baseStamp: "stamp of 7" }])
@@ -132,7 +149,7 @@ describe("plan", () => {
     ["gateway.conf", /it is not JSON.*\nhelp: Use --config for a configuration file/],
     ["damaged.json", /plan\.digest: the digest does not match the content/],
   ])("--against %s cannot be used", async (file, words) => {
-    const plan = JSON.stringify(sealPlan(null, planOf(small)))
+    const plan = JSON.stringify(sealed(small))
     const cwd = folderWith({
       "gateway.conf": small,
       "damaged.json": plan.replace('"callsMax":10', '"callsMax":11'),
@@ -287,7 +304,6 @@ describe("apply", () => {
 })
 
 describe("plan files that cannot be used", () => {
-  const sealed = (): SealedPlan => sealPlan(null, planOf(small))
   const cases: readonly [string, string | Uint8Array | undefined, RegExp][] = [
     ["none", undefined, /next\.json does not exist/],
     ["empty", "", /it is not JSON/],
@@ -309,8 +325,11 @@ describe("plan files that cannot be used", () => {
     ],
     [
       "a base changed by hand",
-      JSON.stringify({ ...sealed(), base: { serial: 7, stamp: "stamp of 7", digest: planOf(small).digest } }),
-      /seal: the seal does not match the base and the plan: the file was changed after it was sealed/,
+      JSON.stringify({
+        ...sealed(),
+        seal: { ...sealed().seal, base: { serial: 7, stamp: "stamp of 7", digest: planOf(small).digest } },
+      }),
+      /checksum: the checksum does not match the seal: the file was changed after it was sealed/,
     ],
     [
       "sealed by an earlier version",

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import type { PlanAnswer, StatusAnswer } from "../../runtime/control/api.ts"
-import type { SealedPlan } from "../../runtime/plan/plan.ts"
+import type { SealedPlan } from "../../runtime/plan/seal.ts"
 import { folderWith, run } from "../cli/run.ts"
 import { createDatabase, describePostgres, type TestDatabase } from "../postgres.ts"
 import { copyEmbedded } from "../store/databases.ts"
@@ -133,7 +133,11 @@ api slow { path "/slow"; auth none; backend "http://127.0.0.1:${ports[3]}"; GET 
     const put = (control: number, name: string) =>
       ask(control, "/v1/plan", {
         method: "PUT",
-        body: JSON.stringify({ plan: sealed(name).plan, base: sealed(name).base?.serial ?? null, author }),
+        body: JSON.stringify({
+          plan: sealed(name).plan,
+          base: sealed(name).seal.base?.serial ?? null,
+          author,
+        }),
       })
     const both = await Promise.all([put(controlA(), "a.json"), put(controlB(), "b.json")])
     expect(both.map(({ status }) => status).sort()).toEqual([200, 412])

@@ -131,7 +131,13 @@ describe("a mutated plan", () => {
           }
         }
         expect(
-          "problems" in readSealedPlan({ sealed: 2, base: null, plan: changed, seal: sealOf(changed) }),
+          "problems" in
+            readSealedPlan({
+              sealed: 3,
+              plan: changed,
+              seal: sealOf(changed),
+              checksum: digestOf(sealOf(changed)),
+            }),
         ).toBe("problems" in outcome)
       }),
       { numRuns: runs },
@@ -141,8 +147,9 @@ describe("a mutated plan", () => {
 })
 
 /** The seal of what may be no plan. */
-function sealOf(changed: unknown): string {
+function sealOf(changed: unknown): unknown {
   const { digest = null } =
     typeof changed === "object" && changed !== null ? (changed as { digest?: unknown }) : {}
-  return digestOf({ base: null, digest })
+  const author = { who: "ann", commit: null, message: null }
+  return { history: null, base: null, digest, author, at: "2026-01-02T03:04:05.678Z" }
 }

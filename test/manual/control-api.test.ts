@@ -6,7 +6,6 @@ import {
   applyRequest,
   auditPruneRequest,
   auditQuery,
-  author,
   createSubscriptionRequest,
   createTokenRequest,
   explainRequestQuestion,
@@ -17,6 +16,7 @@ import {
   usageQuery,
 } from "../../runtime/control/api.ts"
 import { nextState, subscriptionActions } from "../../runtime/control/subscription-states.ts"
+import { planAuthor } from "../../runtime/plan/seal.ts"
 import { projectRoot } from "../structure/tree.ts"
 
 const page = readFileSync(join(projectRoot, "runtime/docs/control-api.md"), "utf8")
@@ -42,7 +42,7 @@ test("the page has every route of the control listener, and no other", () => {
 })
 
 test.each([
-  ["PUT /v1/plan", { ...applyRequest.shape, ...author.shape }],
+  ["PUT /v1/plan", { ...applyRequest.shape, ...planAuthor.shape }],
   ["POST /v1/rollback", rollbackRequest.shape],
   ["POST /v1/explain-request", explainRequestQuestion.shape],
   ["GET /v1/subscriptions", listQuery.shape],

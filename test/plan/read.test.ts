@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest"
 import { canonicalJson, digestOf, stepIdOf } from "../../runtime/plan/canonical.ts"
 import { planJsonSchema } from "../../runtime/plan/json-schema.ts"
 import type { Plan, PlanBody } from "../../runtime/plan/plan.ts"
-import { readPlan, readSealedPlan, sealPlan } from "../../runtime/plan/read.ts"
+import { readPlan, readSealedPlan } from "../../runtime/plan/read.ts"
+import { type PlanSeal, sealPlan } from "../../runtime/plan/seal.ts"
 
 type Json = Record<string, unknown>
 
@@ -353,11 +354,17 @@ describe("reading a plan", () => {
 
 describe("reading a sealed plan", () => {
   const base = { serial: 4, stamp: "abc", digest: digestOf(1) }
-  const sealed = (change: Json = {}) => ({ ...sealPlan(base, planOf() as unknown as Plan), ...change })
+  const about = (over: Partial<PlanSeal> = {}): Omit<PlanSeal, "digest"> => ({
+    ...{ history: "here", base, at: "2026-01-02T03:04:05.678Z" },
+    author: { who: "ann", commit: null, message: null },
+    ...over,
+  })
+  const made = (over?: Partial<PlanSeal>) => sealPlan(about(over), planOf() as unknown as Plan)
+  const sealed = (change: Json = {}) => ({ ...made(), ...change })
 
   it("accepts one with and one without a base", () => {
     expect(readSealedPlan(sealed())).toHaveProperty("sealed")
-    expect(readSealedPlan(sealPlan(null, planOf() as unknown as Plan))).toHaveProperty("sealed")
+    expect(readSealedPlan(made({ base: null }))).toHaveProperty("sealed")
   })
 
   it.each<[string, unknown, RegExp]>([
@@ -368,9 +375,21 @@ describe("reading a sealed plan", () => {
       sealed({ plan: { ...planOf(), plan: { ...body(), values: { a: { text: "b" } } } } }),
       /plan\.digest: the digest/,
     ],
-    ["another base, same seal", sealed({ base: { ...base, serial: 5 } }), /^seal: the seal/],
-    ["another stamp, same seal", sealed({ base: { ...base, stamp: "x" } }), /^seal: the seal/],
-    ["a bad base", sealed({ base: { serial: 0, digest: "x" } }), /base/],
+    [
+      "another base",
+      sealed({ seal: made({ base: { ...base, serial: 5 } }).seal }),
+      /^checksum: the checksum/,
+    ],
+    ["another stamp", sealed({ seal: made({ base: { ...base, stamp: "x" } }).seal }), /^checksum: /],
+    ["another author", sealed({ seal: { ...made().seal, author: { who: "eve" } } }), /seal\.author/],
+    ["another history", sealed({ seal: made({ history: "there" }).seal }), /^checksum: /],
+    ["a bad base", sealed({ seal: { ...made().seal, base: { serial: 0, digest: "x" } } }), /base/],
+    [
+      "the seal of another plan",
+      { ...sealPlan(about(), { digest: digestOf(2) } as Plan), plan: planOf() },
+      /^seal\.digest: the seal is that of another plan/,
+    ],
+    ["one of an earlier version", sealed({ sealed: 2 }), /earlier version/],
   ])("refuses %s", (_, json, message) => {
     const read = readSealedPlan(json)
     expect(

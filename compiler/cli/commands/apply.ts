@@ -1,5 +1,5 @@
 import type { PlanAnswer } from "../../../runtime/control/api.ts"
-import type { Plan, SealedPlan } from "../../../runtime/plan/plan.ts"
+import type { PlanSeal, SealedPlan } from "../../../runtime/plan/seal.ts"
 import type { Change } from "../../diff/change.ts"
 import { CliError, type CommandLine, command, exitCode } from "../command.ts"
 import { confirm } from "../confirm.ts"
@@ -63,12 +63,12 @@ export const apply = command(applyLine, async (args, io) => {
     io.out(`Serial ${running.record.serial} is running and has the same content. Nothing to do.\n`)
     return exitCode.ok
   }
-  if (sealed !== undefined) refuseStale(sealed.base, running)
+  if (sealed !== undefined) refuseStale(sealed.seal.base, running)
   const changes = showChanges(io, running?.plan.plan, next.plan, "text", next.origins)
   if (args.yes && !args.allowDanger) refuseDanger(changes)
   await confirm(io, questionFor(running), args.yes)
   const { record, applied } = await withProgress(io, "applying", () =>
-    applyOver(io, remote, next, running?.record, args.reason),
+    applyOver(io, remote, { plan: next, sealed, reason: args.reason }, running?.record),
   )
   io.out(
     applied ? `\nApplied as serial ${record.serial}.\n` : `\nSerial ${record.serial} is running already.\n`,
@@ -90,9 +90,9 @@ function refuseDanger(changes: readonly Change[]): void {
   )
 }
 
-function sealedPlan(io: Io, path: string): { plan: Plan; base: SealedPlan["base"] } {
-  const { plan, base } = readPlanFile(io, path)
-  if (base !== undefined) return { plan, base }
+function sealedPlan(io: Io, path: string): SealedPlan {
+  const { sealed } = readPlanFile(io, path)
+  if (sealed !== undefined) return sealed
   throw new CliError(
     `${path} does not contain the running plan that it was compared with`,
     "Only sealed plans can be applied: `sallyport plan --out FILE` writes one.",
@@ -103,7 +103,7 @@ function sealedPlan(io: Io, path: string): { plan: Plan; base: SealedPlan["base"
  * Stamp and digest distinguish two databases, or two histories of one, with the same serial. Plans from before stamps existed have only
  * digests.
  */
-function refuseStale(base: SealedPlan["base"], running: PlanAnswer | undefined): void {
+function refuseStale(base: PlanSeal["base"], running: PlanAnswer | undefined): void {
   const same =
     base === null
       ? running === undefined
@@ -127,7 +127,7 @@ function refuseStale(base: SealedPlan["base"], running: PlanAnswer | undefined):
   )
 }
 
-function wordsOf({ serial, digest }: NonNullable<SealedPlan["base"]>): string {
+function wordsOf({ serial, digest }: NonNullable<PlanSeal["base"]>): string {
   return serial === undefined
     ? `it was compared with a plan in a file (digest ${digest.slice(7, 19)})`
     : `serial ${serial} was running`

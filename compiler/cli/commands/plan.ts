@@ -2,15 +2,25 @@ import { renameSync, rmSync, writeFileSync } from "node:fs"
 import { resolve } from "node:path"
 import type { PlanRecord } from "../../../runtime/control/api.ts"
 import { canonicalJson } from "../../../runtime/plan/canonical.ts"
-import type { Plan, SealedPlan } from "../../../runtime/plan/plan.ts"
-import { sealPlan } from "../../../runtime/plan/read.ts"
+import type { Plan } from "../../../runtime/plan/plan.ts"
+import { type PlanSeal, type SealedPlan, sealPlan } from "../../../runtime/plan/seal.ts"
+import { authorOf } from "../author.ts"
 import { CliError, type CommandLine, command, exitCode } from "../command.ts"
 import type { Io } from "../io.ts"
-import { configOption, formatOptions, type ProjectArgs, readFormat, readProject, textOf } from "../options.ts"
+import {
+  configOption,
+  formatOptions,
+  messageOption,
+  type ProjectArgs,
+  readFormat,
+  readProject,
+  textOf,
+} from "../options.ts"
 import { readPlanFile } from "../plan-file.ts"
 import { compilePlan, demandEntry } from "../project.ts"
 import { connect, orWithout } from "../remote.ts"
-import { runningPlan } from "../running.ts"
+import { historyOf, runningPlan } from "../running.ts"
+import { readSigningKey } from "../signing-key.ts"
 import { showChanges } from "../views/changes.ts"
 
 interface PlanArgs {
@@ -18,6 +28,10 @@ interface PlanArgs {
   /** A plan file, or `empty`; undefined: the running plan. */
   readonly against: string | undefined
   readonly out: string | undefined
+  /** File of the private key to sign the seal with. */
+  readonly sign: string | undefined
+  /** The reason, for the history. */
+  readonly reason: string | undefined
   readonly format: "text" | "json"
 }
 
@@ -29,6 +43,11 @@ const planLine: CommandLine<PlanArgs> = {
       "compare with the plan in this file, or with `empty`: everything is new; no Sallyport needs to run (default: the running plan)",
     ],
     ["--out <file>", "write the plan, sealed, for `apply FILE` and `serve --plan FILE`"],
+    [
+      "--sign <key>",
+      "with --out: sign the seal with the private key in this file (see `signing-key create`)",
+    ],
+    messageOption,
     ...formatOptions,
   ],
   examples: [
@@ -37,26 +56,40 @@ const planLine: CommandLine<PlanArgs> = {
       "sallyport plan --out next.json; sallyport apply next.json",
       "review, then apply exactly the reviewed plan",
     ],
+    ["sallyport plan --out next.json --sign ci.key", "in CI, where `change` of gateway.conf names the key"],
     ["sallyport plan --against empty --out plan.json", "make a plan file without a running Sallyport"],
     ["sallyport plan --against plan.json", "what changed since that file was written, for a pull request"],
   ],
-  parse: (_, options) => ({
-    project: readProject(options),
-    against: textOf(options, "against"),
-    out: textOf(options, "out"),
-    format: readFormat(options, ["text", "json"]),
-  }),
+  parse(_, options) {
+    const [against, out, sign] = ["against", "out", "sign"].map((name) => textOf(options, name))
+    if (sign !== undefined && out === undefined)
+      throw new CliError("--sign needs a file to write", "Add `--out FILE`.")
+    if (sign !== undefined && against !== undefined)
+      throw new CliError(
+        "--sign and --against exclude each other: a signature is for one place in the history",
+        "Remove --against: the plan is then compared with the running one.",
+      )
+    const reason = textOf(options, "message")
+    const format = readFormat(options, ["text", "json"])
+    return { project: readProject(options), against, out, sign, reason, format }
+  },
 }
 
 /** Exit code 2 means changes, so that a script can tell them from errors. */
-export const plan = command(planLine, async ({ project, against, out, format }, io) => {
+export const plan = command(planLine, async (args, io) => {
+  const { project, against, out, format } = args
+  const key = args.sign === undefined ? undefined : readSigningKey(io, args.sign)
   const files = demandEntry(io, project)
   const old = await comparedWith(against, io)
   const next = await compilePlan(io, project, files)
   if (format === "text") io.out(`${old.title}\n\n`)
   showChanges(io, old.plan?.plan, next.plan, format, next.origins)
   if (out !== undefined) {
-    write(io, out, sealPlan(old.base, next))
+    const { base, history } = old
+    if (key !== undefined && history === null)
+      throw new CliError("the running Sallyport is too old for signed plans", "Update it first.")
+    const author = await authorOf(io, args.reason)
+    write(io, out, sealPlan({ history, base, author, at: new Date().toISOString() }, next, key))
     if (format === "text") io.out(`\nWritten to ${out}. ${useOf(out, old)}\n`)
   }
   return old.plan?.digest === next.digest ? exitCode.ok : exitCode.changes
@@ -67,7 +100,9 @@ interface Compared {
   readonly title: string
   /** Undefined: everything is new. */
   readonly plan: Plan | undefined
-  readonly base: SealedPlan["base"]
+  readonly base: PlanSeal["base"]
+  /** What identifies the history that `base` is in; null: it is in none. */
+  readonly history: string | null
   /** Where the written plan can be applied; undefined: over the running plan under any name. */
   readonly where?: string
 }
@@ -80,7 +115,7 @@ async function comparedWith(against: string | undefined, io: Io): Promise<Compar
     return {
       title: "Compared with nothing: everything is new.",
       plan: undefined,
-      base: null,
+      ...{ base: null, history: null },
       where: "no plan was applied yet",
     }
   if (against !== undefined) {
@@ -88,25 +123,29 @@ async function comparedWith(against: string | undefined, io: Io): Promise<Compar
     return {
       title: `Compared with the plan in ${against}.`,
       plan: old,
-      base: { digest: old.digest },
+      ...{ base: { digest: old.digest }, history: null },
       where: `the plan in ${against} is running`,
     }
   }
-  const running = await orWithout(
+  const { running, history } = await orWithout(
     "To compare without a running Sallyport, add `--against empty` or `--against FILE`.",
-    async () => runningPlan(await connect(io)),
+    async () => {
+      const remote = await connect(io)
+      return { running: await runningPlan(remote), history: await historyOf(remote) }
+    },
   )
   if (running === undefined)
-    return { title: "No plan was applied yet: everything is new.", plan: undefined, base: null }
+    return { title: "No plan was applied yet: everything is new.", plan: undefined, base: null, history }
   const { serial, who } = running.record
   return {
     title: `Compared with serial ${serial}, applied by ${who}.`,
     plan: running.plan,
     base: baseOfRecord(running.record),
+    history,
   }
 }
 
-function baseOfRecord({ serial, stamp, digest }: PlanRecord): NonNullable<SealedPlan["base"]> {
+function baseOfRecord({ serial, stamp, digest }: PlanRecord): NonNullable<PlanSeal["base"]> {
   return { serial, stamp, digest }
 }
 
@@ -116,8 +155,8 @@ function useOf(out: string, { where }: Compared): string {
 }
 
 /**
- * Writes canonical JSON, so that the same plan over the same base gives the same file. Renames the finished file, so that a half-written
- * plan is never applied.
+ * Writes canonical JSON, so that files of equal plans differ only in their seals. Renames the finished file, so that a half-written plan is
+ * never applied.
  */
 function write(io: Io, out: string, sealed: SealedPlan): void {
   const path = resolve(io.cwd, out)

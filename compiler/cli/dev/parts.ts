@@ -146,6 +146,7 @@ async function runtimeSettings(
     accessLog: createLog({ level: "info", stream: requests }),
     // A development machine is not reached by the names of its project, and failed orders count in the limits of the authority.
     ordersCertificates: false,
+    enforcesChangeRules: false,
     graceMs,
   }
 }

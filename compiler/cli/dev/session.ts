@@ -95,7 +95,7 @@ export class Session {
       if (!first)
         this.#io.out(`saved; the plan is unchanged, serial ${running.record.serial} stays in use.\n`)
       // Apply it again, in case this process could not serve it at its start.
-      return (await applyOver(this.#io, remote, plan, running.record)).record.serial
+      return (await applyOver(this.#io, remote, { plan }, running.record)).record.serial
     }
     if (!first || running !== undefined) {
       this.#io.out(first ? "Changed since the last start:\n" : "saved:\n")
@@ -109,10 +109,10 @@ export class Session {
   /** Another terminal may apply a plan between reading the running plan and applying over it. Here the last save wins. */
   async #applyLatest(remote: Remote, plan: Plan, running: PlanRecord | undefined) {
     try {
-      return await applyOver(this.#io, remote, plan, running)
+      return await applyOver(this.#io, remote, { plan }, running)
     } catch (error) {
       if (!(error instanceof CliError) || error.code !== exitCode.refused) throw error
-      return applyOver(this.#io, remote, plan, (await runningPlan(remote))?.record)
+      return applyOver(this.#io, remote, { plan }, (await runningPlan(remote))?.record)
     }
   }
 

@@ -266,6 +266,12 @@ export const routes = area({
     help: "Write an `https:` URL.",
     why: "Secrets and tokens are exchanged with this server. Without TLS, everybody on the way can read them, and give other tokens. Addresses of this machine and of private networks, and names without a domain, are not reported.",
   },
+  SP3076: {
+    severity: "error",
+    title: "Unusable signing key",
+    help: "Write the public key in one line, as `sallyport signing-key show FILE` prints it, then a blank and a name.",
+    why: "Signatures of plans are verified with this key. With a key that verifies nothing, no plan could replace this one.",
+  },
   SP3071: {
     severity: "warning",
     title: "Body is not signed",

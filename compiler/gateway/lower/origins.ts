@@ -30,10 +30,11 @@ export class Origins {
     backends: readonly { readonly name: string; readonly span: Span }[],
     onUnmatched: readonly Lowered[],
   ): Record<string, string> {
-    const { gateway, authz, control } = this.#program
+    const { gateway, authz, control, change } = this.#program
     if (gateway !== undefined) this.#add("gateway", headSpan(gateway.statement))
     if (authz !== undefined) this.#add("authz", headSpan(authz.statement))
     if (control !== undefined) this.#add("control", headSpan(control.statement))
+    if (change !== undefined) this.#add("change", headSpan(change.statement))
     const { authzUrl } = this.#program
     if (authzUrl !== undefined && this.#body.pdps?.[authzPdp] !== undefined)
       this.#add(`pdps.${authzPdp}`, headSpan(authzUrl.statement))

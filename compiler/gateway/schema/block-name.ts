@@ -21,6 +21,7 @@ export type BlockName =
   | "control"
   | "control listen"
   | "control jwt"
+  | "change"
   | "store"
   | "certificate"
   | "certificate acme"

@@ -23,6 +23,7 @@ import { authSubscriptionRows } from "../steps/validate-key.ts"
 import { validateStatusRows } from "../steps/validate-status.ts"
 import { xmlToJsonRows } from "../steps/xml-to-json.ts"
 import type { BlockName } from "./block-name.ts"
+import { changeRows } from "./change.ts"
 import { controlJwtRows, controlListenRows, controlRows } from "./control.ts"
 import {
   acmeRows,
@@ -109,6 +110,7 @@ export const blocks: { readonly [Name in BlockName]: BlockRow } = {
   control: { title: "`control`", rows: controlRows },
   "control jwt": { title: "`auth jwt` of the control API", rows: controlJwtRows },
   "control listen": { title: "`listen` of the control API", rows: controlListenRows },
+  change: { title: "`change`", rows: changeRows },
   store: { title: "`store`", rows: storeRows },
   introspection: { title: "`introspection`", rows: introspectionRows },
   oidc: { title: "`oidc`", rows: oidcRows },

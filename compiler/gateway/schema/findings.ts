@@ -104,6 +104,7 @@ export const reportedAt: { readonly [Each in StatementCode]: ReportedAt } = {
   SP3071: { keywords: ["signed", "auth"] },
   SP3072: { keywords: ["operation", "oidc", "login", "callback", "logout", "back-channel-logout"] },
   SP3073: { keywords: ["listen"] },
+  SP3076: { keywords: ["signers"] },
   SP3074: { keywords: ["listen"] },
   SP3075: { keywords: ["login", "oidc", "token"] },
   SP3014: { keywords: ["listen"] },

@@ -27,6 +27,14 @@ const control: StatementRow = {
   example: "control { listen 127.0.0.1:8443 { tls { certificate ops } } }",
 }
 
+const change: StatementRow = {
+  keyword: "change",
+  forms: [{ args: [], block: "change", blockRequired: true }],
+  byDefault: "who may apply plans may apply any plan",
+  docs: "What must be true before another plan may replace this one. The control API enforces it.",
+  example: 'change { signers "MCowBQYDK2VwAyEAZ7x0ms5KzrBhIfbL1LkVwzXFBCyoLlVuYOYnxCF1Fpk= ci" }',
+}
+
 const value: StatementRow = {
   keyword: "value",
   several: true,
@@ -122,6 +130,7 @@ export const fileRows: readonly StatementRow[] = [
   gateway,
   authz,
   control,
+  change,
   value,
   secret,
   issuer,

@@ -1,0 +1,123 @@
+import { createPublicKey, hash, type KeyObject, sign, verify } from "node:crypto"
+import * as z from "zod"
+import { canonicalJson, digestOf } from "./canonical.ts"
+import type { PlanSigner } from "./change-rules.ts"
+import { digest, type Plan, plan } from "./plan.ts"
+
+/** Who made or applied a plan, for the history. `commit`: its id, with `+` for changes that are not in it, and its first line. */
+export const planAuthor = z.strictObject({
+  who: z.string().min(1).max(200),
+  commit: z.string().max(200).nullable(),
+  message: z.string().max(2000).nullable(),
+})
+
+/**
+ * The plan that another was compared with. Its stamp distinguishes plans of equal serial in different histories of the database. Without serial
+ * and stamp, the plan was compared with a plan in a file, whichever process serves that.
+ */
+const comparedPlan = z.strictObject({
+  serial: z.number().int().min(1).optional(),
+  stamp: z.string().max(100).optional(),
+  digest,
+})
+
+/**
+ * What a seal says about a plan: its `digest`, the plan it was compared with (null: no plan was running), the database whose history that plan is
+ * in (null: none was asked), and who made it when.
+ */
+export const planSeal = z.strictObject({
+  history: z.string().max(100).nullable(),
+  base: comparedPlan.nullable(),
+  digest,
+  author: planAuthor,
+  at: z.iso.datetime(),
+})
+export type PlanSeal = z.infer<typeof planSeal>
+
+/** A signature of a seal. `key`: the first 16 hex digits of the SHA-256 of the public key. `value`: base64. */
+export const sealSignature = z.strictObject({
+  key: z.string().regex(/^[0-9a-f]{16}$/),
+  value: z.base64().max(1000),
+})
+export type SealSignature = z.infer<typeof sealSignature>
+
+/**
+ * A plan sealed by `sallyport plan --out`. It is applied only while the running plan is still the one it was compared with. `checksum` is that of
+ * the seal: it reveals damage, and anybody can compute it. Only `signature` proves who made the seal.
+ */
+export const sealedPlan = z.strictObject({
+  sealed: z.literal(3),
+  seal: planSeal,
+  checksum: digest,
+  signature: sealSignature.optional(),
+  plan,
+})
+export type SealedPlan = z.infer<typeof sealedPlan>
+
+/** Seals a plan, and signs the seal with a private key. */
+export function sealPlan(about: Omit<PlanSeal, "digest">, plan: Plan, key?: KeyObject): SealedPlan {
+  const seal = { ...about, digest: plan.digest }
+  const signature = key === undefined ? {} : { signature: signSeal(seal, key) }
+  return { sealed: 3, seal, checksum: digestOf(seal), ...signature, plan }
+}
+
+function signSeal(seal: PlanSeal, key: KeyObject): SealSignature {
+  const publicKey = createPublicKey(key)
+  return {
+    key: keyIdOf(publicKey),
+    value: sign(algorithmOf(publicKey), signedBytes(seal), key).toString("base64"),
+  }
+}
+
+/** The signer whose key made the signature of a seal; undefined: none of them. */
+export function signerOf(
+  seal: PlanSeal,
+  signature: SealSignature,
+  signers: readonly PlanSigner[],
+): PlanSigner | undefined {
+  return signers.find(({ key: text }) => {
+    const key = readSignerKey(text)
+    if (key === undefined || keyIdOf(key) !== signature.key) return false
+    return verify(algorithmOf(key), signedBytes(seal), key, Buffer.from(signature.value, "base64"))
+  })
+}
+
+const payloadType = "application/vnd.sallyport.plan-seal+json"
+
+/** The bytes of DSSE, the envelope of sigstore and in-toto: they cannot be mistaken for a message of another protocol. */
+function signedBytes(seal: PlanSeal): Buffer {
+  const body = Buffer.from(canonicalJson(seal))
+  const head = `DSSEv1 ${payloadType.length} ${payloadType} ${body.length} `
+  return Buffer.concat([Buffer.from(head), body])
+}
+
+/** Reads the public key of a signer: Ed25519, or ECDSA on P-256 as sigstore has it. Undefined: it is neither. */
+export function readSignerKey(text: string): KeyObject | undefined {
+  try {
+    const key = createPublicKey({ key: Buffer.from(text, "base64"), format: "der", type: "spki" })
+    return canSign(key) ? key : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether a key is of a kind that seals are signed with. */
+export function canSign(key: KeyObject): boolean {
+  const { asymmetricKeyType: type, asymmetricKeyDetails: details } = key
+  return type === "ed25519" || (type === "ec" && details?.namedCurve === "prime256v1")
+}
+
+/** A public key as the rules have it. */
+export function signerKeyText(key: KeyObject): string {
+  return key.export({ format: "der", type: "spki" }).toString("base64")
+}
+
+/** The id of a public key in signatures. */
+export function keyIdOf(key: KeyObject): string {
+  return hash("sha256", key.export({ format: "der", type: "spki" }), "hex").slice(0, 16)
+}
+
+/** Ed25519 has its own hash; ECDSA signs a SHA-256. */
+function algorithmOf(key: KeyObject): "sha256" | null {
+  return key.asymmetricKeyType === "ed25519" ? null : "sha256"
+}
