@@ -6,19 +6,19 @@ import { CliError } from "./command.ts"
 import { WatchedFiles } from "./dev/watched-files.ts"
 import type { Io } from "./io.ts"
 
-/** Files below one folder, including store files. Paths are relative to the user's current folder. */
+/** Files below one folder, including those with tests: store files, and tests of gateways. Paths are relative to the user's current folder. */
 export interface TestFolder {
   readonly files: Files
-  /** Paths of the store files. */
+  /** Paths of the files with tests. */
   readonly paths: readonly string[]
   /** Whether a file that was read, or looked for, has changed. */
   changed(): boolean
 }
 
-const storeFilePatterns = ["**/*.fga.yaml", "**/*.fga.yml"]
+const testFilePatterns = ["**/*.fga.yaml", "**/*.fga.yml", "**/*.gw.yaml", "**/*.gw.yml"]
 
 /**
- * The store files of the operands. A store file below the current folder can name any files below it. Another one can name files below its
+ * The files with tests of the operands. One below the current folder can name any files below it. Another one can name files below its
  * own folder, or below the folder of the operand.
  * @throws CliError when an operand matches nothing.
  */
@@ -43,7 +43,7 @@ export function testFolders(io: Io, operands: readonly string[]): TestFolder[] {
 function partsOf(cwd: string, operand: string): { base: string; pattern: readonly string[] } {
   const path = resolve(cwd, operand)
   const status = statSync(path, { throwIfNoEntry: false })
-  if (status?.isDirectory()) return { base: path, pattern: storeFilePatterns }
+  if (status?.isDirectory()) return { base: path, pattern: testFilePatterns }
   if (status !== undefined || !isPattern(operand)) return { base: dirname(path), pattern: [basename(path)] }
   const segments = operand.split("/")
   const first = segments.findIndex(isPattern)
@@ -55,12 +55,12 @@ function partsOf(cwd: string, operand: string): { base: string; pattern: readonl
 function nothingFound(operand: string, byDefault: boolean): CliError {
   if (byDefault)
     return new CliError(
-      "there is no *.fga.yaml below this folder",
-      "Name the file, or write one with a model, tuples and assertions.",
+      "there is no *.fga.yaml and no *.gw.yaml below this folder",
+      "Name the file, or write one: tests of a model, or tests of the gateway.",
     )
   return new CliError(
     `${operand} matches no file with tests`,
-    "Check the path. A folder selects all *.fga.yaml files below it.",
+    "Check the path. A folder selects all *.fga.yaml and *.gw.yaml files below it.",
   )
 }
 

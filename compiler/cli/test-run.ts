@@ -4,6 +4,13 @@ import { type ModelCoverage, measureCoverage, percentOf } from "../model-test/co
 import { runSuite, type SuiteResult } from "../model-test/run.ts"
 import { StoreFiles } from "../model-test/store-file.ts"
 import { CliError } from "./command.ts"
+import {
+  chosenTests,
+  type GatewaySuiteResult,
+  isGatewayFile,
+  readGateways,
+  runGateways,
+} from "./gateway-run.ts"
 import type { TestFolder } from "./test-files.ts"
 
 /** Which tests to run, and with which demands. */
@@ -19,49 +26,60 @@ export interface TestSelection {
 export interface TestRun {
   /** There are no errors, all answers were as expected, and every model has the minimum coverage. */
   readonly passed: boolean
-  /** Number of store files that were read. */
+  /** Number of files with tests that were read. */
   readonly files: number
   readonly findings: readonly Diagnostic[]
   readonly suites: readonly SuiteResult[]
+  readonly gateways: readonly GatewaySuiteResult[]
   readonly coverage: readonly ModelCoverage[] | undefined
   /** Minimum percentage for each model; undefined: none. */
   readonly minCoverage: number | undefined
+  /** Whether a file of a project that gateway tests name has changed. */
+  projectChanged(): boolean
 }
 
-/** Reads all store files and runs their tests. @throws CliError when the filter excludes all tests. */
+/** Reads all files with tests and runs them. `cwd`: the folder of their paths. @throws CliError when the filter excludes all tests. */
 export async function runTests(
   folders: readonly TestFolder[],
   { filter, coverage: wanted, minCoverage }: TestSelection,
+  cwd: string,
 ): Promise<TestRun> {
   const report = new Report()
   const read = folders.flatMap(({ files, paths }) => {
     const project = new Project(files, report)
     const stores = new StoreFiles(project, report)
-    return paths.flatMap((path) => {
-      const file = project.read(path, undefined)
-      return file === undefined ? [] : stores.read(file)
-    })
+    return paths
+      .filter((path) => !isGatewayFile(path))
+      .flatMap((path) => {
+        const file = project.read(path, undefined)
+        return file === undefined ? [] : stores.read(file)
+      })
   })
   const chosen = read.map((suite) => ({
     ...suite,
     tests: suite.tests.filter(({ name }) => filter === undefined || `${suite.name} ${name}`.includes(filter)),
   }))
   const kept = filter === undefined ? chosen : chosen.filter(({ tests }) => tests.length > 0)
-  if (kept.length === 0 && read.length > 0)
+  const gatewayTests = await readGateways(folders, cwd, report)
+  const chosenGateways = chosenTests(gatewayTests.suites, filter, report)
+  if (kept.length + chosenGateways.length === 0 && read.length + gatewayTests.suites.length > 0)
     throw new CliError(
-      `no test or store has \`${filter}\` in its name`,
+      `no test, store or file of gateway tests has \`${filter}\` in its name`,
       "Check upper and lower case: the search is case-sensitive.",
     )
   const suites: SuiteResult[] = []
   for (const suite of kept) suites.push(await runSuite(suite))
+  const gateways = await runGateways(chosenGateways, report)
   const coverage = wanted ? await measureCoverage(kept) : undefined
   const enough = coverage?.every((one) => percentOf(one) >= (minCoverage ?? 0)) ?? true
   return {
-    passed: !report.blocked && suites.every(({ passed }) => passed) && enough,
+    passed: !report.blocked && [...suites, ...gateways].every(({ passed }) => passed) && enough,
     files: folders.reduce((sum, { paths }) => sum + paths.length, 0),
     findings: report.sorted(),
     suites,
+    gateways,
     coverage,
     minCoverage,
+    projectChanged: gatewayTests.changed,
   }
 }

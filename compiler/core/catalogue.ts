@@ -24,7 +24,7 @@ export const catalogue = {
 
 /**
  * The code of a finding, e.g. `SP1001`. The first digit is the area: 0 files, 1 syntax, 2 and 3 gateway.conf, 4 models, 5 links and
- * expressions, 6 tests of models, 7 XML policy documents, 8 OpenAPI documents.
+ * expressions, 6 tests, 7 XML policy documents, 8 OpenAPI documents.
  */
 export type DiagnosticCode = keyof typeof catalogue
 

@@ -14,6 +14,7 @@ export interface TestedModel {
   placeOfCondition(name: string): Span | undefined
 }
 
+/** A tuple and its place. */
 export interface PlacedTuple {
   readonly key: TupleKey
   readonly span: Span

@@ -80,6 +80,11 @@ export class YamlReader {
     return node === undefined || (isScalar(node) && node.value === null)
   }
 
+  /** Whether the value is a list. */
+  isList(value: YamlValue): boolean {
+    return isSeq(this.#resolved(value))
+  }
+
   /** The entries of a map, with `<<` resolved. Undefined when it is not a map. When `known` is given, every key must be in it. */
   entries(value: YamlValue, what: string, known?: readonly string[]): readonly YamlEntry[] | undefined {
     const node = this.#resolved(value)

@@ -84,7 +84,7 @@ describe("which files", () => {
     const cwd = folderWith({ "model.fga": model, "a.fga.yaml": passing })
     expect(await run({ cwd: folderWith({}) }, "test")).toMatchObject({
       code: 1,
-      err: expect.stringContaining("there is no *.fga.yaml below this folder"),
+      err: expect.stringContaining("there is no *.fga.yaml and no *.gw.yaml below this folder"),
     })
     expect((await run({ cwd }, "test", "b/*.yaml")).err).toContain("b/*.yaml matches no file with tests")
     expect((await run({ cwd }, "test", "b.fga.yaml")).err).toContain("error SP0001 File not found")
@@ -207,7 +207,7 @@ tests:
   test("options that do not go together", async () => {
     const cwd = folderWith({ "model.fga": model, "a.fga.yaml": passing })
     expect((await run({ cwd }, "test", "--output", "x")).err).toContain(
-      "--output needs the format json or junit",
+      "--output needs the format json, junit or tap",
     )
     expect((await run({ cwd }, "test", "--watch", "--format", "json")).err).toContain(
       "--watch cannot print a single document",

@@ -11,28 +11,31 @@ import { type TestFolder, testFolders } from "../test-files.ts"
 import { runTests, type TestRun, type TestSelection } from "../test-run.ts"
 import { testText } from "../views/test.ts"
 import { testJson, testJunit } from "../views/test-documents.ts"
+import { testTap } from "../views/test-tap.ts"
 
 interface TestArgs extends TestSelection {
-  /** Files, folders and patterns; empty: all `*.fga.yaml` below the current folder. */
+  /** Files, folders and patterns; empty: all files with tests below the current folder. */
   readonly files: readonly string[]
-  readonly format: "text" | "json" | "junit"
+  readonly format: "text" | "json" | "junit" | "tap"
   /** The file for the document. With it, the command also prints text. */
   readonly output: string | undefined
   readonly watch: boolean
 }
 
 const testLine: CommandLine<TestArgs> = {
-  operands: [["[files...]", "files, folders or patterns (default: all *.fga.yaml below this folder)"]],
+  operands: [
+    ["[files...]", "files, folders or patterns (default: all *.fga.yaml and *.gw.yaml below this folder)"],
+  ],
   options: [
-    ["--filter <text>", "run only tests whose name, or whose store's name, contains this text"],
+    ["--filter <text>", "run only tests whose name, or whose store's or file's name, contains this text"],
     ["--coverage", "list the parts of the models that no test covers"],
     [
       "--min-coverage <percent>",
       "like --coverage; exit 1 when the coverage of a model is lower than this percentage",
     ],
-    ["--format <format>", "text, json or junit (default: text)"],
+    ["--format <format>", "text, json, junit or tap (default: text)"],
     jsonOption,
-    ["--output <file>", "write the JSON or JUnit document to this file, and print text"],
+    ["--output <file>", "write the JSON, JUnit or TAP document to this file, and print text"],
     ["--watch", "run again when a file changes"],
   ],
   examples: [
@@ -42,13 +45,13 @@ const testLine: CommandLine<TestArgs> = {
     ["sallyport test --min-coverage 90", "in CI: fail when the tests cover less than 90 %"],
   ],
   parse(files, options) {
-    const format = readFormat(options, ["text", "json", "junit"])
+    const format = readFormat(options, ["text", "json", "junit", "tap"])
     const output = textOf(options, "output")
     const filter = textOf(options, "filter")
     const watch = options["watch"] === true
     if (output !== undefined && format === "text")
-      throw new CliError("--output needs the format json or junit", "Add --format json or --format junit.")
-    // A stream of documents is no JSON and no JUnit.
+      throw new CliError("--output needs the format json, junit or tap", "Add --format json, junit or tap.")
+    // A stream of documents has none of the formats.
     if (watch && format !== "text" && output === undefined)
       throw new CliError("--watch cannot print a single document", "Add `--output FILE` for the document.")
     const minCoverage = readPercent(options["minCoverage"], "--min-coverage")
@@ -73,14 +76,14 @@ function readPercent(given: unknown, option: string): number | undefined {
 export const test = command(testLine, async (args, io) => {
   // Read again before each run, because files may be added or removed while it watches.
   let folders = testFolders(io, args.files)
-  const run = await runOnce(io, args, folders)
+  let run = await runOnce(io, args, folders)
   if (!args.watch) return run.passed ? exitCode.ok : exitCode.failed
   const again = async (): Promise<void> => {
     // The time separates the output of this run from the one above it.
     io.out(`\n${new Date().toTimeString().slice(0, 8)} changed\n`)
     try {
       folders = testFolders(io, args.files)
-      await runOnce(io, args, folders)
+      run = await runOnce(io, args, folders)
     } catch (error) {
       // A file that is being edited is often broken for a moment. Only a fault of this program ends the watch.
       if (!(error instanceof CliError)) throw error
@@ -88,7 +91,7 @@ export const test = command(testLine, async (args, io) => {
     }
   }
   io.err("\nWatching. Ctrl-C ends it.\n")
-  const end = watch(() => folders.some((folder) => folder.changed()), again)
+  const end = watch(() => run.projectChanged() || folders.some((folder) => folder.changed()), again)
   await io.untilStopped()
   await end()
   return exitCode.ok
@@ -96,9 +99,8 @@ export const test = command(testLine, async (args, io) => {
 
 /** One run. A document without `--output` goes to standard output alone, so that it stays valid JSON or XML. */
 async function runOnce(io: Io, args: TestArgs, folders: readonly TestFolder[]): Promise<TestRun> {
-  const run = await withProgress(io, "testing", () => runTests(folders, args))
-  const document =
-    args.format === "json" ? testJson(run) : args.format === "junit" ? testJunit(run) : undefined
+  const run = await withProgress(io, "testing", () => runTests(folders, args, io.cwd))
+  const document = args.format === "text" ? undefined : documents[args.format](run)
   // A report on standard output must be alone there: programs read it to the end.
   if (document !== undefined && args.output === undefined) {
     io.out(document)
@@ -109,6 +111,8 @@ async function runOnce(io: Io, args: TestArgs, folders: readonly TestFolder[]): 
   if (document !== undefined) save(io, args.output ?? "", document)
   return run
 }
+
+const documents = { json: testJson, junit: testJunit, tap: testTap } as const
 
 /** Writes the report. */
 function save(io: Io, path: string, document: string): void {

@@ -1,5 +1,6 @@
 import type { Diagnostic } from "../../core/diagnostic.ts"
 import type { Span } from "../../core/source.ts"
+import type { GatewayTestResult } from "../../gateway-test/run-suite.ts"
 import type { ModelCoverage } from "../../model-test/coverage.ts"
 import {
   answerText,
@@ -9,6 +10,7 @@ import {
   type TestAnswer,
 } from "../../model-test/run.ts"
 import { jsonOfFinding } from "../../render/json.ts"
+import type { GatewaySuiteResult } from "../gateway-run.ts"
 import type { TestRun } from "../test-run.ts"
 import { checkText } from "./check.ts"
 
@@ -19,10 +21,33 @@ export function testJson(run: TestRun): string {
     files: run.files,
     findings: run.findings.map(jsonOfFinding),
     stores: run.suites.map(storeJson),
+    ...(run.gateways.length === 0 ? {} : { gateways: run.gateways.map(gatewayJson) }),
     ...(run.coverage === undefined ? {} : { coverage: run.coverage.map(coverageJson) }),
     ...(run.minCoverage === undefined ? {} : { min_coverage: run.minCoverage }),
   }
   return `${JSON.stringify(document, null, 2)}\n`
+}
+
+/** One file of gateway tests. */
+function gatewayJson({ suite, tests, skipped, passed }: GatewaySuiteResult): object {
+  return {
+    file: suite.file.path,
+    name: suite.name,
+    passed,
+    tests: [
+      ...tests.map(({ test, failures, error, expectations, passed: all }) => ({
+        name: test.name,
+        ...placeJson(test.span),
+        passed: all,
+        expectations,
+        ...(error === undefined ? {} : { error }),
+        failures: failures.map(({ request, what, span, expected, got, why }) => ({
+          ...{ request, what, ...placeJson(span), expected, got, why },
+        })),
+      })),
+      ...skipped.map(({ name, span, skip }) => ({ name, ...placeJson(span), skipped: skip ?? "" })),
+    ],
+  }
 }
 
 /** One store file. */
@@ -88,8 +113,8 @@ function placeJson({ file, start }: Span): { line: number; column: number } {
 export function testJunit(run: TestRun): string {
   const results = run.suites.flatMap(({ tests }) => tests.flatMap((test) => test.results))
   const errors = run.findings.filter(({ severity }) => severity === "error")
-  const head = counts(results, errors.length)
-  const suites = run.suites.map(suiteXml)
+  const head = totalCounts(run, results, errors.length)
+  const suites = [...run.suites.map(suiteXml), ...run.gateways.map(gatewayXml)]
   const paths = [...new Set(errors.map(pathOf))]
   const broken = paths.map((path) =>
     brokenXml(
@@ -104,6 +129,60 @@ function counts(results: readonly QuestionResult[], errors = 0): string {
   const failures = results.filter((result) => !result.passed && "got" in result.answer).length
   const raised = results.filter((result) => !("got" in result.answer)).length
   return `tests="${results.length + errors}" failures="${failures}" errors="${raised + errors}"`
+}
+
+/** The counts of the whole run. A test of a gateway is one case. */
+function totalCounts(
+  { gateways }: Pick<TestRun, "gateways">,
+  results: readonly QuestionResult[],
+  errors: number,
+): string {
+  const tests = gateways.flatMap((suite) => suite.tests)
+  const skipped = gateways.reduce((sum, suite) => sum + suite.skipped.length, 0)
+  const raised = tests.filter(({ error }) => error !== undefined).length
+  const failures = tests.filter(({ passed }) => !passed).length - raised
+  const failed = results.filter((result) => !result.passed && "got" in result.answer).length + failures
+  const unanswered = results.filter((result) => !("got" in result.answer)).length + errors + raised
+  const head = `tests="${results.length + errors + tests.length + skipped}" failures="${failed}" errors="${unanswered}"`
+  return skipped === 0 ? head : `${head} skipped="${skipped}"`
+}
+
+/** A `testsuite` for a file of gateway tests. */
+function gatewayXml(result: GatewaySuiteResult): string {
+  const { suite, tests, skipped } = result
+  const path = suite.file.path
+  const cases = tests.map((test) => gatewayCaseXml(test, path))
+  const left = skipped.map(
+    ({ name, span, skip }) =>
+      `    <testcase ${attributes({ classname: path, name, file: path, line: lineOf(span) })}>\n      <skipped ${attributes({ message: skip ?? "" })}/>\n    </testcase>\n`,
+  )
+  const name = suite.name === path ? path : `${path} ${suite.name}`
+  const head = totalCounts({ gateways: [result] }, [], 0)
+  return `  <testsuite ${attributes({ name, file: path })} ${head}>\n${[...cases, ...left].join("")}  </testsuite>\n`
+}
+
+/** A `testcase`: with all its failures in one text, because a case has one result. */
+function gatewayCaseXml({ test, failures, error, passed }: GatewayTestResult, file: string): string {
+  const [first] = failures
+  const head = `    <testcase ${attributes({ classname: file, name: test.name, file, line: lineOf(first?.span ?? test.span) })}`
+  if (passed) return `${head}/>\n`
+  if (error !== undefined)
+    return `${head}>\n      <error ${attributes({ message: error })}/>\n    </testcase>\n`
+  const message =
+    first === undefined ? "" : `${first.request}: ${first.what}: expected ${first.expected}, got ${first.got}`
+  const text = failures
+    .flatMap(({ request, what, expected, got, why }) => [
+      `${request}: ${what}`,
+      `  expected ${expected}`,
+      `  got ${got}`,
+      ...why.map((line) => `  ${line}`),
+    ])
+    .join("\n")
+  return `${head}>\n      <failure ${attributes({ message })}>${escaped(text)}</failure>\n    </testcase>\n`
+}
+
+function lineOf({ file, start }: Span): string {
+  return String(file.position(start).line)
 }
 
 /** A `testsuite` of the JUnit format. */

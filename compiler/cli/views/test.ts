@@ -11,12 +11,14 @@ import { placeOf } from "../../render/text.ts"
 import { visible } from "../../render/width.ts"
 import type { TestRun } from "../test-run.ts"
 import { checkText } from "./check.ts"
+import { gatewaySuiteText } from "./gateway-test.ts"
 
 type Paint = Readonly<Record<"red" | "green" | "bold" | "dim", (text: string) => string>>
 
 /** The result of a run: a line per file, details of failures, the coverage gaps if measured, and the totals. */
 export function testText(run: TestRun, paint: Paint): string {
   const parts = run.suites.map((suite) => suiteText(suite, paint))
+  for (const suite of run.gateways) parts.push(gatewaySuiteText(suite, paint))
   for (const coverage of run.coverage ?? []) parts.push(coverageText(coverage, run.minCoverage ?? 0, paint))
   return `${parts.join("")}${parts.length === 0 ? "" : "\n"}${summaryOf(run)}\n`
 }
@@ -81,16 +83,29 @@ function coverageText(coverage: ModelCoverage, minCoverage: number, paint: Paint
 }
 
 /** The totals of a run in one line. Files that could not run do not count as passed. */
-export function summaryOf({ suites, files, findings }: TestRun): string {
+export function summaryOf({ suites, gateways, files, findings }: TestRun): string {
   const tests = suites.flatMap((suite) => suite.tests)
   const results = tests.flatMap((test) => test.results)
-  const failed = results.filter(({ passed }) => !passed).length
+  const gatewayTests = gateways.flatMap((suite) => suite.tests)
+  const judged = gatewayTests.reduce((sum, { expectations }) => sum + expectations, 0)
+  const failures = gatewayTests.reduce(
+    (sum, each) => sum + each.failures.length + (each.error === undefined ? 0 : 1),
+    0,
+  )
+  const failed = results.filter(({ passed }) => !passed).length + failures
   const errors = findings.filter(({ severity }) => severity === "error").length
-  const mixed = `${results.length - failed} passed${failed === 0 ? "" : `, ${failed} failed`}`
+  const all = results.length + judged
+  const mixed = `${Math.max(0, all - failed)} passed${failed === 0 ? "" : `, ${failed} failed`}`
   const asked = failed + errors === 0 ? "all passed" : mixed
-  const outcome = results.length === 0 ? "nothing asked" : asked
+  const outcome = all + failed === 0 ? "nothing asked" : asked
   const broken = errors === 0 ? "" : `, ${counted(errors, "error")}`
-  return `${counted(files, "file")}, ${counted(tests.length, "test")}, ${counted(results.length, "question")}: ${outcome}${broken}`
+  const counts = [
+    counted(files, "file"),
+    counted(tests.length + gatewayTests.length, "test"),
+    ...(results.length > 0 || judged === 0 ? [counted(results.length, "question")] : []),
+    ...(judged > 0 ? [counted(judged, "expectation")] : []),
+  ]
+  return `${counts.join(", ")}: ${outcome}${broken}`
 }
 
 function counted(count: number, noun: string): string {

@@ -1,6 +1,6 @@
 import { area } from "./entry.ts"
 
-/** SP6xxx: tests of models (`*.fga.yaml`, OpenFGA's store files) and the files they name. */
+/** SP6xxx: tests of models (`*.fga.yaml`, OpenFGA's store files), tests of gateways (`*.gw.yaml`), and the files they name. */
 export const tests = area({
   SP6001: {
     severity: "error",
@@ -12,7 +12,7 @@ export const tests = area({
     severity: "error",
     title: "Wrong kind of value",
     help: "Write a value of the type that the finding names.",
-    why: "A store file is a map. `tests`, `check`, `list_objects`, `list_users`, `tuples` and `user_filter` are lists, `assertions` and `context` are maps, and an asserted relation of `check` is `true` or `false`.",
+    why: "A test file is a map. In a store file `tests`, `check`, `list_objects`, `list_users`, `tuples` and `user_filter` are lists, `assertions` and `context` are maps, and an asserted relation of `check` is `true` or `false`. In a gateway test `tests`, `steps` and `each` are lists, and `given`, `expect` and `headers` are maps.",
   },
   SP6003: {
     severity: "error",
@@ -24,13 +24,13 @@ export const tests = area({
     severity: "error",
     title: "Missing key",
     help: "Add the key that the finding names.",
-    why: "A store file has `model` or `model_file`; a check has `user` or `users`, `object` or `objects`, and `assertions`; `list_objects` has `user`, `type` and `assertions`; `list_users` has `object`, `user_filter` and `assertions`; a tuple has `user`, `relation` and `object`.",
+    why: "A store file has `model` or `model_file`; a check has `user` or `users`, `object` or `objects`, and `assertions`; `list_objects` has `user`, `type` and `assertions`; `list_users` has `object`, `user_filter` and `assertions`; a tuple has `user`, `relation` and `object`. A gateway test has `request` or `steps`.",
   },
   SP6005: {
     severity: "error",
     title: "Conflicting keys",
     help: "Keep one of the two keys.",
-    why: "A check has either `user` or `users`, and either `object` or `objects`.",
+    why: "A check has either `user` or `users`, and either `object` or `objects`. A gateway test has either `request` or `steps`, and a message either `body` or `json`.",
   },
   SP6006: {
     severity: "warning",
@@ -72,7 +72,7 @@ export const tests = area({
     severity: "warning",
     title: "Empty test",
     help: "Add a check, or remove the entry.",
-    why: "A store without tests, a test without questions and a question without assertions pass with any model.",
+    why: "A store without tests, a test without questions, a question without assertions and a gateway test without `expect` pass whatever the project says.",
   },
   SP6013: {
     severity: "error",
@@ -85,5 +85,35 @@ export const tests = area({
     title: "Tests belong to another model",
     help: "Name the model of the store in `model_file`, or move the tests to the store with that model.",
     why: "Tests that pass with another model prove nothing about this store.",
+  },
+  SP6015: {
+    severity: "error",
+    title: "Unknown name in a gateway test",
+    help: "Correct the name, or declare it in gateway.conf or in `given`.",
+    why: "A test can name backends, stores, issuers, products, subscriptions and routes of its plan, callers of its `given`, and values of its rows. A name that none of them has would test nothing.",
+  },
+  SP6016: {
+    severity: "error",
+    title: "Invalid expression in a gateway test",
+    help: "Use `response`, `sent`, `route`, `problem` and `reason`, for example `response.body.items.size() == 2`.",
+    why: "`check` is an expression of CEL that must be true. `response` and each of `sent`, the requests that backends got, have `header(name)`, `body` (JSON) and `text`.",
+  },
+  SP6017: {
+    severity: "error",
+    title: "Project of a gateway test not found",
+    help: "Name the main file of the project in `config`, relative to the file of the test.",
+    why: "A gateway test runs on the plan of a project. Without `config` it is the nearest gateway.conf in the folder of the test or above.",
+  },
+  SP6018: {
+    severity: "error",
+    title: "Plan cannot be loaded in a gateway test",
+    help: "Add the missing variable to `env` in `given`, or the missing file to the project.",
+    why: "A gateway test loads the plan as a server does, except for listeners. `env()` reads only `env` of `given`, and a variable that is missing there gets a fixed value.",
+  },
+  SP6019: {
+    severity: "warning",
+    title: "Only some gateway tests run",
+    help: "Remove `only: true` before you commit.",
+    why: "While a test has `only: true`, the others of all files do not run.",
   },
 })

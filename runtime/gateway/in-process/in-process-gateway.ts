@@ -16,7 +16,7 @@ import { ArrivedRequest, type ClientResponse, KeptReply } from "./client-double.
 import { CountedLimits, CountedQuotas, type LimitLeft } from "./counted-limits.ts"
 import { MemoryStores, type StoreDecision } from "./memory-stores.ts"
 import { type Credentials, withCredentials } from "./placed-credentials.ts"
-import { PlayedIssuers, type TokenOrder } from "./played-issuers.ts"
+import { type IssuedToken, PlayedIssuers } from "./played-issuers.ts"
 import { RenewedCache } from "./renewed-cache.ts"
 import { VirtualClock } from "./virtual-clock.ts"
 import { type Alternatives, type StepRun, WatchedSteps, type Weakening } from "./watched-steps.ts"
@@ -177,7 +177,7 @@ export class InProcessGateway {
   }
 
   /** Signs a token as an issuer of the plan. @throws Error for an issuer that the plan does not have */
-  token(order: TokenOrder): string {
+  token(order: IssuedToken): string {
     return this.#issuers.sign(order)
   }
 
@@ -233,7 +233,7 @@ export class InProcessGateway {
     const [path = ""] = request.target.split("?")
     const match = this.#provisioned?.generation.routes.find(request.method, path, host)
     const route = match?.kind === "found" ? match.route.plan : undefined
-    return withCredentials(request, credentials, this.#plan.plan, route)
+    return withCredentials(request, credentials, this.#plan.plan, route, (token) => this.token(token))
   }
 
   #play(request: BackendRequest): BackendAnswer | Promise<BackendAnswer> {

@@ -1,17 +1,21 @@
 import type { PlanBody } from "../../plan/plan.ts"
 import type { Route } from "../../plan/resources.ts"
 import type { CredentialSource, ShownCredential } from "../../plan/step-values.ts"
-import { isCredential, nestedSteps, type StepId, shownTo } from "../../plan/steps.ts"
+import { isCredential, namedBy, nestedSteps, type Step, type StepId, shownTo } from "../../plan/steps.ts"
 import { basicAuthorization } from "../../policies/credentials/authentication.ts"
+import type { IssuedToken } from "./played-issuers.ts"
 import type { ClientRequest, FieldLine } from "./world.ts"
 
 /** Credentials of a caller, to be put where its route reads them. */
 export interface Credentials {
-  readonly token?: string | undefined
+  readonly token?: string | TokenOrder | undefined
   /** Key of a subscription. */
   readonly key?: string | undefined
   readonly password?: { readonly user: string; readonly password: string } | undefined
 }
+
+/** An order for a token; without `issuer` it is the first that the route accepts, or the first of the plan. */
+export type TokenOrder = Omit<IssuedToken, "issuer"> & { readonly issuer?: string | undefined }
 
 /** A request with the credentials where its route reads them; without a route, at the usual places. */
 export function withCredentials(
@@ -19,13 +23,16 @@ export function withCredentials(
   credentials: Credentials,
   plan: PlanBody,
   route: Route | undefined,
+  sign: (token: IssuedToken) => string,
 ): ClientRequest {
   const places = route === undefined ? [] : shownIn(plan, route.sections.inbound)
   let placed = request
   const { token, key, password } = credentials
   if (token !== undefined) {
+    const text =
+      typeof token === "string" ? token : sign({ ...token, issuer: token.issuer ?? issuerOf(plan, route) })
     const place = places.find((shown) => shown.is === "token")
-    placed = withToken(placed, token, place?.is === "token" ? place.from : undefined)
+    placed = withToken(placed, text, place?.is === "token" ? place.from : undefined)
   }
   if (key !== undefined) {
     const place = places.find((shown) => shown.is === "key")
@@ -38,13 +45,22 @@ export function withCredentials(
   return placed
 }
 
-function shownIn(plan: PlanBody, ids: readonly StepId[]): ShownCredential[] {
+/** The first issuer whose tokens the route accepts. */
+function issuerOf(plan: PlanBody, route: Route | undefined): string {
+  const steps = route === undefined ? [] : inside(plan, route.sections.inbound)
+  const [first] = namedBy(steps, "issuers")
+  return first ?? Object.keys(plan.issuers)[0] ?? ""
+}
+
+function inside(plan: PlanBody, ids: readonly StepId[]): Step[] {
   return ids.flatMap((id) => {
     const step = plan.steps[id]
-    if (step === undefined) return []
-    const inside = nestedSteps(step).flatMap(({ steps }) => shownIn(plan, steps))
-    return isCredential(step) ? [shownTo(step), ...inside] : inside
+    return step === undefined ? [] : [step, ...nestedSteps(step).flatMap(({ steps }) => inside(plan, steps))]
   })
+}
+
+function shownIn(plan: PlanBody, ids: readonly StepId[]): ShownCredential[] {
+  return inside(plan, ids).flatMap((step) => (isCredential(step) ? [shownTo(step)] : []))
 }
 
 function withToken(request: ClientRequest, token: string, from: CredentialSource | undefined): ClientRequest {

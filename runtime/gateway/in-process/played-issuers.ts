@@ -5,7 +5,7 @@ import { signingKeyFor } from "./signing-keys.ts"
 import type { VirtualClock } from "./virtual-clock.ts"
 
 /** A token to sign. Claims replace the usual ones: `iss`, `aud`, `iat`, and `exp` in an hour. */
-export interface TokenOrder {
+export interface IssuedToken {
   readonly issuer: string
   readonly claims: Readonly<Record<string, unknown>>
   /** The signature is of another key. */
@@ -71,7 +71,7 @@ export class PlayedIssuers {
    * A token of an issuer of the plan.
    * @throws Error for another issuer
    */
-  sign({ issuer, claims, isForged = false }: TokenOrder): string {
+  sign({ issuer, claims, isForged = false }: IssuedToken): string {
     const settings = this.#settings.get(issuer)
     if (settings === undefined) throw new Error(`the plan has no issuer \`${issuer}\``)
     const seconds = Math.floor(this.#clock.now() / 1000)

@@ -1,0 +1,149 @@
+import { readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { describe, expect, test } from "vitest"
+import { projectRoot } from "../structure/tree.ts"
+import { exampleFolder, folderWith, run } from "./run.ts"
+
+const config = `gateway main { listen 127.0.0.1:8000; limits { timeout 30s } }
+issuer main { discovery "https://id.example"; audience orders; claims { sub string } }
+backend orders { url "http://127.0.0.1:9001" }
+api orders {
+  path "/orders"
+  backend orders
+  auth jwt main
+  limit 2 per 1m by jwt.sub
+  GET "/{id}" { inbound { header set "X-User" "\${jwt.sub}" } }
+}
+`
+
+const tests = `name: Orders
+config: ../gateway.conf
+given:
+  callers: { ann: { token: { sub: ann } } }
+tests:
+  - name: ann reads
+    request: GET /orders/1
+    as: ann
+    expect: { status: 200, backends: { orders: { headers: { X-User: ann } } }, left: 1 }
+  - name: nobody else does
+    skip: later
+    request: GET /orders/1
+    expect: { status: 500 }
+`
+
+const failing = tests.replace("left: 1", "left: 2").replace("X-User: ann", "X-User: bob")
+
+const folder = (text: string) => folderWith({ "gateway.conf": config, "tests/a.gw.yaml": text })
+
+describe("tests of a gateway", () => {
+  test("pass, with the project in the folder above", async () => {
+    const { code, out, err } = await run({ cwd: folder(tests) }, "test")
+    expect(err).toBe("")
+    expect(out).toBe(
+      "ok    tests/a.gw.yaml  Orders  1 test, 4 expectations, 1 skipped\n\n1 file, 1 test, 4 expectations: all passed\n",
+    )
+    expect(code).toBe(0)
+  })
+
+  test("fail with what was expected, what was found and what responded", async () => {
+    const { code, out } = await run({ cwd: folder(failing) }, "test", "tests")
+    expect(code).toBe(1)
+    expect(out).toBe(`FAIL  tests/a.gw.yaml  Orders  1 test, 4 expectations, 1 skipped
+
+  ann reads
+    GET /orders/1 as ann: backend orders: header x-user  tests/a.gw.yaml:9:69
+      expected  bob
+      got       ann
+      why       200
+                orders got GET /1: 200
+    GET /orders/1 as ann: left  tests/a.gw.yaml:9:86
+      expected  2
+      got       1 of 2 per 60 s
+
+
+1 file, 1 test, 4 expectations: 2 passed, 2 failed
+`)
+  })
+
+  test("as JSON, JUnit and TAP", async () => {
+    const cwd = folder(failing)
+    const json = JSON.parse((await run({ cwd }, "test", "--json")).out)
+    expect(json).toMatchObject({
+      passed: false,
+      gateways: [
+        {
+          file: "tests/a.gw.yaml",
+          name: "Orders",
+          tests: [
+            {
+              ...{ name: "ann reads", line: 6, passed: false, expectations: 4 },
+              failures: [
+                { what: "backend orders: header x-user", expected: "bob", got: "ann", line: 9 },
+                { what: "left" },
+              ],
+            },
+            { name: "nobody else does", skipped: "later" },
+          ],
+        },
+      ],
+    })
+    const junit = (await run({ cwd }, "test", "--format", "junit")).out
+    expect(junit).toContain(
+      '<testsuites name="sallyport test" tests="2" failures="1" errors="0" skipped="1">',
+    )
+    expect(junit).toContain(
+      '<failure message="GET /orders/1 as ann: backend orders: header x-user: expected bob, got ann">',
+    )
+    expect(junit).toContain('<skipped message="later"/>')
+    const tap = (await run({ cwd }, "test", "--format", "tap")).out
+    expect(tap).toBe(`TAP version 14
+1..2
+not ok 1 - tests/a.gw.yaml: ann reads
+  ---
+  request: "GET /orders/1 as ann"
+  what: "backend orders: header x-user"
+  expected: "bob"
+  got: "ann"
+  at: "tests/a.gw.yaml:9:69"
+  ...
+ok 2 - tests/a.gw.yaml: nobody else does # SKIP later
+`)
+  })
+
+  test("are chosen by name, and are refused with a project that does not compile", async () => {
+    const cwd = folder(tests)
+    expect((await run({ cwd }, "test", "--filter", "reads")).out).toContain(
+      "1 test, 4 expectations: all passed",
+    )
+    const none = await run({ cwd }, "test", "--filter", "no such")
+    expect(none.err).toContain("no test, store or file of gateway tests has `no such` in its name")
+    const broken = folderWith({
+      "gateway.conf": config.replace("jwt main", "jwt mian"),
+      "tests/a.gw.yaml": tests,
+    })
+    const { code, err } = await run({ cwd: broken }, "test")
+    expect(code).toBe(1)
+    expect(err).toContain("gateway.conf:7:12")
+    const missing = await run(
+      { cwd: folderWith({ "a.gw.yaml": tests.replace("../gateway.conf", "x.conf") }) },
+      "test",
+    )
+    expect(missing.err).toContain("SP6017")
+    expect(missing.err).toContain("`x.conf` does not exist")
+  })
+
+  test("the project's own pass", async () => {
+    const { code, out } = await run({ cwd: projectRoot }, "test", "models/tests/acme.gw.yaml")
+    expect(out).toMatch(/\d+ expectations: all passed\n$/)
+    expect(code).toBe(0)
+  })
+
+  test("the manual's example passes", async () => {
+    const manual = readFileSync(join(projectRoot, "compiler/docs/testing.md"), "utf8")
+    const [, example = ""] = /```yaml\n(name: Acme's API[\s\S]+?)```/.exec(manual) ?? []
+    const cwd = exampleFolder()
+    writeFileSync(join(cwd, "models/tests/acme.gw.yaml"), example)
+    const { out } = await run({ cwd }, "test", "models/tests/acme.gw.yaml")
+    expect(out).toContain("2 tests, 9 expectations: all passed")
+  })
+})
