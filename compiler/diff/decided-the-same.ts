@@ -1,10 +1,10 @@
 import { indexModel, nothingBroken } from "../../runtime/model/model-index.ts"
+import { type ModelPair, pairOf } from "../../runtime/model/model-pair.ts"
 import type { AuthorizationModel, ModelPlan } from "../../runtime/plan/authorization-model.ts"
 import { type Finding, neutral } from "../analysis/finding.ts"
 import { same } from "../analysis/same.ts"
 import { Containment } from "../model/containment.ts"
 import { compareRelation, type RelationMeaning } from "../model-compare/compare-relations.ts"
-import { type ModelPair, pairOf } from "../model-compare/model-pair.ts"
 import { type Relation, rewriteWords } from "./model-words.ts"
 
 /** Steps of a comparison: some milliseconds. */

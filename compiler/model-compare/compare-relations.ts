@@ -1,6 +1,6 @@
+import { type ModelPair, namesOf, pairOf } from "../../runtime/model/model-pair.ts"
 import type { ModelPlan } from "../../runtime/plan/authorization-model.ts"
 import { type AccessExample, exampleOf } from "./example.ts"
-import { type ModelPair, namesOf, pairOf } from "./model-pair.ts"
 import { type Found, search } from "./search.ts"
 import { type QuestionSpace, spaceOf } from "./spaces.ts"
 

@@ -1,5 +1,11 @@
+import {
+  type ModelPair,
+  type NamedSlot,
+  namesOf,
+  relationNameOf,
+  slotOf,
+} from "../../runtime/model/model-pair.ts"
 import type { RelationNode } from "../../runtime/plan/authorization-model.ts"
-import { type ModelPair, type NamedSlot, namesOf, relationNameOf, slotOf } from "./model-pair.ts"
 
 /** The old model is 0, the new one 1. */
 export type ModelSide = 0 | 1

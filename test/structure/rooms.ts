@@ -136,19 +136,31 @@ export const rooms: readonly Room[] = [
   },
   {
     path: "runtime/model",
-    doors: ["broken-parts", "finding", "limits", "lower", "model-index", "reach", "read", "validate"],
+    doors: [
+      "broken-parts",
+      "finding",
+      "limits",
+      "lower",
+      "model-index",
+      "model-pair",
+      "reach",
+      "read",
+      "validate",
+    ],
     may: ["runtime/plan", "runtime/expression"],
     packages: ["zod"],
   },
   {
     path: "runtime/check",
     doors: [
+      "access-change",
       "batch-check",
       "counts",
       "engine",
       "expand",
       "explain",
       "explain-text",
+      "impact",
       "list-objects",
       "list-relations",
       "list-users",
@@ -617,7 +629,7 @@ export const rooms: readonly Room[] = [
   },
   {
     path: "compiler/model-compare",
-    doors: ["compare-relations", "confirm", "example", "model-pair"],
+    doors: ["compare-relations", "confirm", "example"],
     may: [...pure],
   },
   {

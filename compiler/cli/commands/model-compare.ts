@@ -1,4 +1,5 @@
 import { lowerModel } from "../../../runtime/model/lower.ts"
+import { namesOf } from "../../../runtime/model/model-pair.ts"
 import type { CompiledModel } from "../../model/compile-model.ts"
 import {
   type CompareBounds,
@@ -8,7 +9,6 @@ import {
 } from "../../model-compare/compare-relations.ts"
 import { Confirmation } from "../../model-compare/confirm.ts"
 import type { AccessExample } from "../../model-compare/example.ts"
-import { namesOf } from "../../model-compare/model-pair.ts"
 import { CliError, type CommandLine, command, exitCode } from "../command.ts"
 import { modelOfFile } from "../model-source.ts"
 import { formatOptions, readFormat } from "../options.ts"

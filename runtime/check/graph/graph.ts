@@ -132,6 +132,11 @@ export class Graph {
     return this.#slots.typeId(type)
   }
 
+  /** The name of a type by its number. */
+  typeName(type: number): string {
+    return this.#slots.typeName(type)
+  }
+
   /** A number for a relation's name, so that (object, relation) is one number too. */
   relationId(relation: string): number {
     return this.#slots.relationId(relation)

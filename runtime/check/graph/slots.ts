@@ -79,6 +79,10 @@ export class Slots {
     return this.#types.length - 1
   }
 
+  typeName(type: number): string {
+    return this.#types[type] ?? ""
+  }
+
   /** The number of the type of `type:id`. */
   typeOfName(name: string): number {
     return this.typeId(name.slice(0, name.indexOf(":")))

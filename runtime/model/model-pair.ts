@@ -1,11 +1,6 @@
-import { compareTests } from "../../runtime/expression/same-outcome.ts"
-import type {
-  Condition,
-  ModelPlan,
-  RelationNode,
-  RelationPlans,
-} from "../../runtime/plan/authorization-model.ts"
-import { canonicalJson } from "../../runtime/plan/canonical.ts"
+import { compareTests } from "../expression/same-outcome.ts"
+import type { Condition, ModelPlan, RelationNode, RelationPlans } from "../plan/authorization-model.ts"
+import { canonicalJson } from "../plan/canonical.ts"
 
 /** The two models that are compared, by names: their numbers differ. */
 export interface ModelPair {

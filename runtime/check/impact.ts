@@ -1,0 +1,233 @@
+import { type AccessChange, accessChanges, type ImpactRow } from "./access-change.ts"
+import { Graph } from "./graph/graph.ts"
+import { DifferenceCandidates } from "./impact/candidates.ts"
+import { DecisionGraph, type GraphTerms } from "./impact/decision-graph.ts"
+import { Differences, type RelationCounts } from "./impact/differences.ts"
+import { IntBuffer } from "./impact/int-buffer.ts"
+import { PairedProgram } from "./impact/paired-program.ts"
+import type { LoadedModel } from "./loaded-model.ts"
+import type { PackedRows } from "./ports.ts"
+
+/** DifferenceCandidates that are added before the memory is measured again. */
+const candidatesAtOnce = 512
+const memoryBytesDefault = 1_000_000_000
+/** Memory for the users of one batch. */
+const batchBytesMax = 128 * 1024 * 1024
+
+/** All tuples of a store at one commit, in memory. Nothing changes it once it is loaded. */
+export class ImpactTuples {
+  readonly graph = new Graph()
+
+  /** Takes rows of a load; call it until all have been taken. */
+  load(rows: PackedRows): void {
+    for (let at = 0; at < rows.length; ) at = this.graph.loadRows(rows, at, Number.POSITIVE_INFINITY)
+  }
+
+  /** Ends the load; yields every few milliseconds. */
+  *finish(): Generator<void> {
+    yield* this.graph.finishLoad()
+  }
+
+  get count(): number {
+    return this.graph.tuples
+  }
+
+  get bytes(): number {
+    return this.graph.bytes
+  }
+}
+
+/** A change of a model over the tuples of a store. */
+export interface ImpactTerms {
+  readonly tuples: ImpactTuples
+  readonly before: LoadedModel
+  readonly after: LoadedModel
+  /** Values for conditions. */
+  readonly context?: Readonly<Record<string, unknown>> | undefined
+  /** Memory for the comparison, without the tuples (default: 1 GB). What does not fit is not compared: `sample` tells how much was. */
+  readonly memoryBytes?: number | undefined
+  /** Maximum number of hops of a check (default: 25). */
+  readonly depthMax?: number | undefined
+  /** Samples of each relation and kind of change (default: 3). */
+  readonly samplesMax?: number | undefined
+  /** Gets every row; without it only samples are made. */
+  readonly onRow?: ((row: ImpactRow) => void) | undefined
+}
+
+/** What a comparison does at the moment. `part` of this phase is done, from 0 to 1. */
+export interface ImpactProgress {
+  readonly phase: "objects" | "decisions" | "users"
+  readonly part: number
+}
+
+/** How the access by one relation changes. */
+export interface RelationImpact {
+  /** `doc#viewer`. */
+  readonly relation: string
+  /** The models that have the relation. */
+  readonly in: "both" | "before" | "after"
+  /** Objects on which somebody's access changes. */
+  readonly objects: number
+  /** Named users times objects, by kind of change. Whom `everyone` counts is not counted here. */
+  readonly users: Readonly<Record<AccessChange, number>>
+  /** Objects on which everybody of a type has a change, by type and kind of change. */
+  readonly everyone: readonly {
+    readonly type: string
+    readonly change: AccessChange
+    readonly objects: number
+  }[]
+  /** Named users times objects that a change of everybody does not concern. */
+  readonly exceptions: number
+  /** Conditions that decide the changes that are not certain, sorted. */
+  readonly conditions: readonly string[]
+  /** Objects of which a check may take more hops than it may, and fail. */
+  readonly deep: number
+  readonly samples: readonly ImpactRow[]
+}
+
+/** What a change of a model means for the users of a store. */
+export interface AccessImpact {
+  /** By name; only relations by which somebody's access changes. */
+  readonly relations: readonly RelationImpact[]
+  /** Number of different named users with each kind of change. */
+  readonly users: Readonly<Record<AccessChange, number>>
+  /** Number of different objects with a change. */
+  readonly objects: number
+  /** Objects and relations that were compared; fewer than `candidates` if the memory was not enough. */
+  readonly compared: number
+  /** Objects and relations that the change may concern. */
+  readonly candidates: number
+  /** Nodes that decide them. */
+  readonly nodes: number
+  /** Memory used, in bytes, without the tuples. */
+  readonly bytes: number
+}
+
+/**
+ * Computes who gains or loses which relation on which object when a store's model changes, for all plain users: those that are named, and
+ * everybody else of a type. Users that are sets (`group#member`) are not compared. Yields every few milliseconds.
+ *
+ * Only what the change can concern is compared: from the objects that have tuples in a part of a plan that differs, along all hops that
+ * lead to them. All that decides these is one graph over both models, in which equal decisions are one node; so most of them are known to
+ * be equal without any user. Users are decided many at once, one bit each.
+ */
+export function* accessImpact(terms: ImpactTerms): Generator<ImpactProgress, AccessImpact> {
+  const { tuples, before, after, context, memoryBytes = memoryBytesDefault } = terms
+  const { graph } = tuples
+  const program = new PairedProgram(graph, before, after)
+  const candidates = new DifferenceCandidates(graph, program)
+  for (const _ of candidates.find()) yield { phase: "objects", part: 0 }
+  const { count } = candidates
+  const memoryMax = memoryBytes - batchBytesMax
+  let chosen = new ChosenCandidates({ graph, program, candidates, context }, 1)
+  yield* chosen.add(memoryMax)
+  if (chosen.isCut) {
+    // A sample that is spread over the whole store, with a reserve because objects differ.
+    chosen = new ChosenCandidates(
+      { graph, program, candidates, context },
+      Math.ceil((1.25 * count) / chosen.numbers.length),
+    )
+    yield* chosen.add(memoryMax)
+  }
+  const { decisions } = chosen
+  for (const _ of decisions.build()) yield { phase: "decisions", part: 0.5 }
+  const relationNames = program.relations.map(({ name }) => name)
+  const { depthMax = 25, samplesMax = 3, onRow } = terms
+  const differences = new Differences({
+    ...{ graph, candidates, decisions, relationNames, batchBytesMax, depthMax, samplesMax, onRow },
+  })
+  for (let at = 0; at < chosen.numbers.length; at++) {
+    if (at % candidatesAtOnce === 0) yield { phase: "decisions", part: 1 }
+    const [old, next] = [chosen.roots.array[2 * at] as number, chosen.roots.array[2 * at + 1] as number]
+    differences.add(chosen.numbers.array[at] as number, decisions.finalOf(old), decisions.finalOf(next))
+  }
+  for (const part of differences.count()) yield { phase: "users", part }
+  return {
+    relations: relationsOf(program, differences, decisions, graph),
+    users: byChange(differences.distinctUsers),
+    objects: differences.objects,
+    compared: chosen.numbers.length,
+    candidates: count,
+    nodes: decisions.count,
+    bytes: decisions.bytes + differences.bytes,
+  }
+}
+
+/** The candidates that are compared: all of them, or every n-th. */
+class ChosenCandidates {
+  readonly decisions: DecisionGraph
+  /** The numbers of the candidates. */
+  readonly numbers = new IntBuffer()
+  /** For each, its raw node in the old model and in the new one. */
+  readonly roots = new IntBuffer()
+  /** There was not enough memory for all of them. */
+  isCut = false
+  readonly #terms: GraphTerms
+  readonly #step: number
+
+  constructor(terms: GraphTerms, step: number) {
+    this.#terms = terms
+    this.#step = step
+    this.decisions = new DecisionGraph(terms)
+  }
+
+  /** Adds them, with all that decides them, until this memory is full. */
+  *add(bytesMax: number): Generator<ImpactProgress> {
+    const { decisions, numbers, roots } = this
+    const { candidates } = this.#terms
+    const { array } = candidates.nodes
+    for (let candidate = 0; candidate < candidates.count; candidate += this.#step) {
+      const [object, relation] = [array[2 * candidate] as number, array[2 * candidate + 1] as number]
+      numbers.push(candidate)
+      for (const side of [0, 1] as const) roots.push(decisions.rootOf(object, relation, side))
+      if (numbers.length % candidatesAtOnce !== 0) continue
+      const progress = { phase: "decisions", part: candidate / candidates.count / 2 } as const
+      for (const _ of decisions.expand()) yield progress
+      yield progress
+      this.isCut = decisions.bytes > bytesMax
+      if (this.isCut) return
+    }
+    for (const _ of decisions.expand()) yield { phase: "decisions", part: 0.5 }
+  }
+}
+
+function relationsOf(
+  program: PairedProgram,
+  { byRelation }: Differences,
+  { conditions }: DecisionGraph,
+  graph: Graph,
+): RelationImpact[] {
+  return program.relations.flatMap(({ number, name, sides }) => {
+    const counts = byRelation.get(number)
+    if (counts === undefined || counts.objects === 0) return []
+    return [
+      {
+        relation: name,
+        in: sides[0] === undefined ? "after" : sides[1] === undefined ? "before" : "both",
+        objects: counts.objects,
+        users: byChange(counts.users),
+        everyone: everyoneOf(counts, graph),
+        exceptions: counts.exceptions,
+        conditions: conditions.filter((_, at) => (counts.conditions & (1 << Math.min(at, 30))) !== 0).sort(),
+        deep: counts.deep,
+        samples: counts.samples,
+      } as const,
+    ]
+  })
+}
+
+function everyoneOf({ everyone }: RelationCounts, graph: Graph): RelationImpact["everyone"] {
+  return [...everyone].flatMap(([type, counts]) =>
+    counts.flatMap((objects, kind) => {
+      const change = accessChanges[kind]
+      return objects === 0 || change === undefined ? [] : [{ type: graph.typeName(type), change, objects }]
+    }),
+  )
+}
+
+function byChange(counts: readonly number[]): Record<AccessChange, number> {
+  return Object.fromEntries(accessChanges.map((change, kind) => [change, counts[kind] ?? 0])) as Record<
+    AccessChange,
+    number
+  >
+}
