@@ -27,6 +27,12 @@ export const jsonOption = ["--json", "the same as `--format json`"] as const
 /** The options most commands have. */
 export const formatOptions = [["--format <format>", "text or json (default: text)"], jsonOption] as const
 
+/** The option of commands that compare two plans. */
+export const requestsOption = [
+  "--requests <file>",
+  "write what becomes of requests before and after the change to this file, as JSON",
+] as const
+
 /** Reads `--format` and `--json`; the first of `allowed` when both are absent. */
 export function readFormat<const Allowed extends readonly string[]>(
   options: OptionValues,

@@ -9,7 +9,12 @@ const valuesMax = 2_000
  * properties. The result is deterministic.
  */
 export function sampleOf(schemas: Schemas, key: string): unknown {
-  return new Sampling(schemas).of({ $ref: key }, 0)
+  return sampleBy((reference) => schemas.entries.get(reference)?.json, key)
+}
+
+/** The same for a schema that is referred to as `key`; `find` resolves references. */
+export function sampleBy(find: (reference: string) => JsonSchema | undefined, key: string): unknown {
+  return new Sampling(find).of({ $ref: key }, 0)
 }
 
 /** A value for each format. */
@@ -30,11 +35,11 @@ const texts: Readonly<Record<string, string>> = {
 
 /** Makes a value for a schema. The number of values is limited, because schemas may refer to each other. */
 class Sampling {
-  readonly #schemas: Schemas
+  readonly #find: (reference: string) => JsonSchema | undefined
   #left = valuesMax
 
-  constructor(schemas: Schemas) {
-    this.#schemas = schemas
+  constructor(find: (reference: string) => JsonSchema | undefined) {
+    this.#find = find
   }
 
   /** Examples of the author come first, then defaults, constants and the first alternative. */
@@ -46,8 +51,7 @@ class Sampling {
     if (schema["default"] !== undefined) return schema["default"]
     if ("const" in schema) return schema["const"]
     if (Array.isArray(schema["enum"])) return schema["enum"][0]
-    const referred =
-      typeof schema["$ref"] === "string" ? this.#schemas.entries.get(schema["$ref"])?.json : undefined
+    const referred = typeof schema["$ref"] === "string" ? this.#find(schema["$ref"]) : undefined
     if (referred !== undefined) return this.of(referred, depth + 1)
     const parts = ((schema["allOf"] ?? []) as JsonSchema[]).map((each) => this.of(each, depth + 1))
     const choices = (schema["oneOf"] ?? schema["anyOf"] ?? []) as JsonSchema[]
@@ -83,7 +87,7 @@ class Sampling {
   #isWriteOnly(schema: JsonSchema): boolean {
     if (typeof schema === "boolean") return false
     const { $ref: key } = schema
-    const referred = typeof key === "string" ? this.#schemas.entries.get(key)?.json : undefined
+    const referred = typeof key === "string" ? this.#find(key) : undefined
     return schema["writeOnly"] === true || (typeof referred === "object" && referred["writeOnly"] === true)
   }
 

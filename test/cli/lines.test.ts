@@ -120,7 +120,8 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [[], { out: "next.json" }, { out: "next.json", format: "text" }],
     [[], {}, { against: undefined, out: undefined, format: "text" }],
     [[], { against: "empty" }, { against: "empty" }],
-    [[], { json: true }, { format: "json" }],
+    [[], { json: true }, { format: "json", requests: undefined }],
+    [[], { requests: "r.json" }, { requests: "r.json", format: "text" }],
     [[], { json: true, format: "text" }, /--json and --format text exclude/],
     [[], { format: "markdown" }, /--format markdown/],
     [[], { out: "a", sign: "ci.key", message: "why" }, { sign: "ci.key", reason: "why" }],
@@ -145,6 +146,7 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
   diff: [
     [["a", "b"], { format: "json" }, { before: "a", after: "b", format: "json" }],
     [["a"], {}, /needs two/],
+    [["a", "b"], { requests: "r.json" }, { requests: "r.json" }],
   ],
   explain: [
     [["sp2001"], {}, { what: "code", code: "SP2001" }],

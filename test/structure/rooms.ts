@@ -26,6 +26,7 @@ const compilerRooms = [
   "compiler/openapi",
   "compiler/analysis",
   "compiler/diff",
+  "compiler/request-compare",
   "compiler/render",
   "compiler/compile.ts",
 ]
@@ -667,6 +668,7 @@ export const rooms: readonly Room[] = [
       "print-gateway",
       "read-document",
       "readings",
+      "sample",
       "schema",
       "schema-document",
       "schema-overrides",
@@ -740,9 +742,21 @@ export const rooms: readonly Room[] = [
     ],
   },
   {
+    path: "compiler/request-compare",
+    doors: ["compare-requests", "outcome"],
+    may: [
+      "compiler/openapi",
+      "runtime/plan",
+      "runtime/check",
+      // The gateway in process: what becomes of a request is what its steps do.
+      "runtime/gateway",
+      "runtime/identity",
+    ],
+  },
+  {
     path: "compiler/render",
-    doors: ["changes", "diagnostics", "explain", "json", "text", "width"],
-    may: ["compiler/core", "compiler/analysis", "compiler/diff"],
+    doors: ["changes", "diagnostics", "explain", "json", "requests", "text", "width"],
+    may: ["compiler/core", "compiler/analysis", "compiler/diff", "compiler/request-compare"],
     packages: ["picocolors"],
   },
   {

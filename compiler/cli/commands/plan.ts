@@ -14,6 +14,7 @@ import {
   type ProjectArgs,
   readFormat,
   readProject,
+  requestsOption,
   textOf,
 } from "../options.ts"
 import { readPlanFile } from "../plan-file.ts"
@@ -22,6 +23,7 @@ import { connect, orWithout } from "../remote.ts"
 import { historyOf, runningPlan } from "../running.ts"
 import { readSigningKey } from "../signing-key.ts"
 import { showChanges } from "../views/changes.ts"
+import { showRequests } from "../views/requests.ts"
 
 interface PlanArgs {
   readonly project: ProjectArgs
@@ -33,6 +35,8 @@ interface PlanArgs {
   /** The reason, for the history. */
   readonly reason: string | undefined
   readonly format: "text" | "json"
+  /** A file for the comparison of requests. */
+  readonly requests: string | undefined
 }
 
 const planLine: CommandLine<PlanArgs> = {
@@ -48,6 +52,7 @@ const planLine: CommandLine<PlanArgs> = {
       "with --out: sign the seal with the private key in this file (see `signing-key create`)",
     ],
     messageOption,
+    requestsOption,
     ...formatOptions,
   ],
   examples: [
@@ -71,19 +76,25 @@ const planLine: CommandLine<PlanArgs> = {
       )
     const reason = textOf(options, "message")
     const format = readFormat(options, ["text", "json"])
-    return { project: readProject(options), against, out, sign, reason, format }
+    const requests = textOf(options, "requests")
+    return { project: readProject(options), against, out, sign, reason, format, requests }
   },
 }
 
 /** Exit code 2 means changes, so that a script can tell them from errors. */
 export const plan = command(planLine, async (args, io) => {
-  const { project, against, out, format } = args
+  const { project, against, out, format, requests } = args
   const key = args.sign === undefined ? undefined : readSigningKey(io, args.sign)
   const files = demandEntry(io, project)
   const old = await comparedWith(against, io)
   const next = await compilePlan(io, project, files)
   if (format === "text") io.out(`${old.title}\n\n`)
   showChanges(io, old.plan?.plan, next.plan, format, next.origins)
+  if (old.plan !== undefined) {
+    const { folder } = project
+    const plans = { before: { plan: old.plan, folder }, after: { plan: next, folder } }
+    await showRequests(io, plans, { isText: format === "text", file: requests })
+  }
   if (out !== undefined) {
     const { base, history } = old
     if (key !== undefined && history === null)

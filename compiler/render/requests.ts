@@ -1,0 +1,151 @@
+import pc from "picocolors"
+import type { RequestComparison, RequestDifference } from "../request-compare/compare-requests.ts"
+import type { FactChange, RequestOutcome } from "../request-compare/outcome.ts"
+import { visible } from "./width.ts"
+
+type Paint = ReturnType<typeof pc.createColors>
+type Effect = RequestDifference["effect"]
+
+const effects: readonly Effect[] = ["opens", "closes", "changes"]
+const groupsMax = 20
+const linesMax = 12
+const routesNamed = 3
+const callersNamed = 3
+const factsNamed = 3
+const valueMax = 60
+const indent = " ".repeat(12)
+
+/** Callers of one route who notice the same. `kind`: the text without what is of this route alone. */
+interface Line {
+  readonly effect: Effect
+  readonly callers: string[]
+  readonly text: string
+  readonly kind: string
+}
+
+/**
+ * What callers notice, as text for people. Routes with equal lines are one group, and callers with equal outcomes one line:
+ *
+ *     2 of 60 routes treat requests differently (3 %): 36 requests were sent through both plans
+ *       opens     GET /orders, GET /orders/{id}
+ *                 without a credential: 401 unauthorized (auth, gateway.conf:8) → 200 from backend orders
+ */
+export function requestsText(
+  comparison: RequestComparison,
+  { colour }: { readonly colour: boolean },
+): string {
+  const { routes, concerned, left, requests, differences, unplayed } = comparison
+  if (concerned === 0) return ""
+  const paint = pc.createColors(colour)
+  const groups = groupsOf(differences)
+  const differing = new Set(differences.map(({ route }) => route)).size
+  const share = routes === 0 ? 0 : Math.round((differing / routes) * 100)
+  const lines = [
+    `${differing} of ${routes} routes treat requests differently (${share} %): ${requests} requests were sent through the plans`,
+    ...groups.slice(0, groupsMax).flatMap((group) => groupLines(group, paint)),
+  ]
+  if (groups.length > groupsMax) lines.push(`  and ${groups.length - groupsMax} more groups of routes`)
+  if (left > 0)
+    lines.push(`  ${left} more routes were not compared, because ${requests} requests are the limit`)
+  if (unplayed.length > 0) lines.push(`  not compared: callers with ${unplayed.join(", ")}`)
+  return `${lines.join("\n")}\n`
+}
+
+/** Routes whose callers notice the same. The lines are those of the first. */
+interface Group {
+  readonly routes: string[]
+  readonly lines: readonly Line[]
+}
+
+function groupsOf(differences: readonly RequestDifference[]): Group[] {
+  const byRoute = new Map<string, RequestDifference[]>()
+  for (const each of differences) byRoute.set(each.route, [...(byRoute.get(each.route) ?? []), each])
+  const groups = new Map<string, Group>()
+  for (const [route, own] of byRoute) {
+    const lines = linesOf(own)
+    const key = JSON.stringify(lines.map(({ effect, kind }) => [effect, kind]))
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, { routes: [route], lines })
+    else group.routes.push(route)
+  }
+  return [...groups.values()].sort((a, b) => rankOf(a) - rankOf(b))
+}
+
+function rankOf({ lines }: Group): number {
+  return effects.indexOf(lines[0]?.effect ?? "changes")
+}
+
+/** The worst first. Who is refused in another way matters only where nothing else does. */
+function linesOf(differences: readonly RequestDifference[]): Line[] {
+  const lines = new Map<string, Line>()
+  const telling = differences.filter(
+    ({ before, after }) => before.kind !== "refused" || after.kind !== "refused",
+  )
+  for (const { effect, caller, before, after, facts } of telling.length > 0 ? telling : differences) {
+    const text = textOf(before, after, facts)
+    const line = lines.get(`${effect} ${text}`)
+    const kind = `${generalOf(caller)} ${generalOf(text)}`
+    if (line === undefined) lines.set(`${effect} ${text}`, { effect, callers: [caller], text, kind })
+    else line.callers.push(caller)
+  }
+  return [...lines.values()].sort((a, b) => effects.indexOf(a.effect) - effects.indexOf(b.effect))
+}
+
+/** Without names of backends, relations and places in the text, which differ between routes that change in the same way. */
+function generalOf(text: string): string {
+  return text
+    .replace(/, who is .*/, ", who may")
+    .replaceAll(/ from backend \S+/g, " from its backend")
+    .replaceAll(/ \([^()]*\)/g, "")
+}
+
+function textOf(before: RequestOutcome, after: RequestOutcome, facts: readonly FactChange[]): string {
+  if (before.words !== after.words) return `${outcomeWords(before)} → ${outcomeWords(after)}`
+  const shown = facts.slice(0, factsNamed).map(({ name, before: old, after: next }) => {
+    return `${name} ${valueWords(old)} → ${valueWords(next)}`
+  })
+  const more = facts.length > factsNamed ? `, and ${facts.length - factsNamed} more` : ""
+  return `${before.words} as before, with ${shown.join(", ")}${more}`
+}
+
+function outcomeWords({ words, by, kind }: RequestOutcome): string {
+  return kind === "served" || by === "" ? words : `${words} (${by})`
+}
+
+function valueWords(value: string | undefined): string {
+  if (value === undefined) return "none"
+  return value.length <= valueMax ? value : `${value.slice(0, valueMax)}…`
+}
+
+function groupLines({ routes, lines }: Group, paint: Paint): string[] {
+  const paints = { opens: paint.red, closes: paint.cyan, changes: paint.yellow }
+  const effect = lines[0]?.effect ?? "changes"
+  const shown = lines.slice(0, linesMax).map(({ callers, text }) => `${indent}${callersOf(callers)}: ${text}`)
+  if (lines.length > linesMax) shown.push(`${indent}and ${lines.length - linesMax} more kinds of callers`)
+  const head = `${listOf(routes, routesNamed)}${routes.length > 1 ? "; for the first of them:" : ""}`
+  return [`  ${paints[effect](effect.padEnd(8))}  ${visible(head)}`, ...shown.map(visible)]
+}
+
+function callersOf(callers: readonly string[]): string {
+  return listOf(callers, callersNamed, "; ")
+}
+
+function listOf(names: readonly string[], most: number, separator = ", "): string {
+  const more = names.length > most ? `${separator}and ${names.length - most} more` : ""
+  return `${names.slice(0, most).join(separator)}${more}`
+}
+
+/** The comparison for programs. Facts are `[name, before, after]`, null stands for none. */
+export function requestsJson({ differences, ...counts }: RequestComparison): string {
+  const documents = differences.map(({ route, caller, effect, before, after, facts }) => ({
+    ...{ route, caller, effect },
+    before: documentOf(before),
+    after: documentOf(after),
+    facts: facts.map((each) => [each.name, each.before ?? null, each.after ?? null]),
+  }))
+  return `${JSON.stringify({ ...counts, differences: documents }, null, 2)}\n`
+}
+
+function documentOf({ kind, words, by }: RequestOutcome) {
+  return { kind, words, by }
+}
