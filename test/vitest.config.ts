@@ -22,6 +22,7 @@ const more = [
   "test/hardening/{mutated-documents,mutations}.test.ts",
   "test/http/differential.test.ts",
   "test/manual/lived.test.ts",
+  "test/mistakes/mistakes.test.ts",
   "test/model-test/mutations.test.ts",
   "test/openapi/unmatched-pattern.test.ts",
   "test/pattern/against-regexp.test.ts",
@@ -54,7 +55,7 @@ const {
 
 /** What `npm run test:fast` leaves to `npm test`: what needs a database, starts processes, or takes seconds of CPU time. */
 const slow = [
-  "test/{process,workers,store,usage,authz,authzen,e2e,house,hardening,machines,manual,redis}/**",
+  "test/{mistakes,process,workers,store,usage,authz,authzen,e2e,house,hardening,machines,manual,redis}/**",
   "test/azure/{liquid,convert/{same-steps,same-values},csharp/bounds}.test.ts",
   "test/cache/{room,shared-cache}.test.ts",
   "test/check/{adjacency,budget,concurrent,differential,explain-bounds,explain-random,list-conformance,list-differential,permuted}.test.ts",

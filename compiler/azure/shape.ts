@@ -1,9 +1,9 @@
 import type { Report } from "../core/diagnostic.ts"
-import { didYouMean } from "../core/nearest.ts"
+import { didYouMean, nearest } from "../core/nearest.ts"
 import { shown } from "../core/shown.ts"
 import { type Element, elementsOf, type PolicyDocument } from "./ast.ts"
 import { elementWith, refusalOfAttribute } from "./elements/refused.ts"
-import { beginsExpression } from "./reader/expression-scan.ts"
+import { beginsExpression, expressionEnd } from "./reader/expression-scan.ts"
 
 /** The allowed values of an attribute. */
 export interface AttributeRow {
@@ -95,9 +95,21 @@ function checkAttributes(
         )
     }
   }
-  if (document.damaged) return
+  if (!document.damaged) reportMissing(element, attributes, report)
+}
+
+/** A misspelt attribute is not missing, too. */
+function reportMissing(
+  element: Element,
+  attributes: Readonly<Record<string, AttributeRow>>,
+  report: Report,
+): void {
+  const known = Object.keys(attributes)
+  const meant = element.attributes.map((each) =>
+    attributes[each.name] ? each.name : nearest(each.name, known),
+  )
   for (const [name, row] of Object.entries(attributes))
-    if (row.required === true && !element.attributes.some((each) => each.name === name))
+    if (row.required === true && !meant.includes(name))
       report.add("SP7008", element.nameSpan, `\`${element.name}\` has no \`${name}\``, {
         help: `Add \`${name}="…"\`.`,
       })
@@ -129,7 +141,8 @@ function checkText(element: Element, { text, policies }: Shape, report: Report):
 
 function holdsExpression(text: string): boolean {
   for (let at = text.indexOf("@"); at >= 0; at = text.indexOf("@", at + 1))
-    if (beginsExpression(text, at)) return true
+    // One without an end is already reported.
+    if (beginsExpression(text, at)) return expressionEnd(text, at) !== undefined
   return false
 }
 

@@ -11,10 +11,17 @@ export interface Related {
   readonly message: string
 }
 
+/** One change of a text: `text` replaces the span, which is empty to insert. */
+export interface TextEdit {
+  readonly span: Span
+  readonly text: string
+}
+
 /**
  * One finding. `code` and `title` come from the catalogue and never contain text of the user. `detail` says what is wrong here (lower case,
  * no full stop, user text in backticks), `help` how to fix it. `span` is absent only if the finding is not about a place in a text, e.g.
- * for a missing file given on the command line.
+ * for a missing file given on the command line. `fix` is the remedy as edits that do not overlap, if there is only one and it cannot change
+ * what the rest of the project means: `validate --fix` applies it without a question.
  */
 export interface Diagnostic {
   readonly code: DiagnosticCode
@@ -24,12 +31,14 @@ export interface Diagnostic {
   readonly span: Span | undefined
   readonly related: readonly Related[]
   readonly help: string | undefined
+  readonly fix?: readonly TextEdit[]
 }
 
 /** Optional parts of a finding. `help` replaces the catalogue's. */
 export interface Extra {
   readonly help?: string
   readonly related?: readonly Related[]
+  readonly fix?: readonly TextEdit[] | undefined
 }
 
 /** Collects the findings of one run. Phases add findings and continue; a mistake of the user never throws. */
@@ -59,6 +68,7 @@ export class Report {
       span,
       related: (extra.related ?? []).map(({ span: at, message }) => ({ span: at, message: brief(message) })),
       help: extra.help === undefined ? entry.help : brief(extra.help),
+      ...(extra.fix === undefined ? {} : { fix: extra.fix }),
     })
   }
 
@@ -70,6 +80,11 @@ export class Report {
   /** Whether there is an error. */
   get blocked(): boolean {
     return this.#findings.some((finding) => finding.severity === "error")
+  }
+
+  /** Whether there is a finding of this code: a later phase can then leave out what follows from it. */
+  has(code: DiagnosticCode): boolean {
+    return this.#findings.some((finding) => finding.code === code)
   }
 
   /** The number of errors so far. */

@@ -224,7 +224,12 @@ export class Project {
 
   #siblings(path: string): readonly string[] {
     const folder = path.slice(0, path.lastIndexOf("/") + 1)
-    return /[*?]/.test(folder) ? [] : this.#files.glob(`${folder}*`).paths
+    if (/[*?]/.test(path)) return []
+    const beside = this.#files.glob(`${folder}*`).paths
+    // The folder may be what is misspelt.
+    return beside.length > 0 || folder === ""
+      ? beside
+      : this.#files.glob(`*/${path.slice(folder.length)}`).paths
   }
 }
 

@@ -48,7 +48,7 @@ export function bindStatements(
       unknown.push(statement)
       continue
     }
-    const each = bindStatement(row, statement, report)
+    const each = bindStatement(row, statement, name, report)
     if (each.broken) damaged = true
     bound.push(each)
   }
@@ -62,7 +62,12 @@ export function bindStatements(
  * One statement against its row. A statement with a mistake is bound as far as it is understood, so that its name and block still count for
  * other findings.
  */
-function bindStatement(row: StatementRow, statement: Statement, report: Report): BoundStatement {
+function bindStatement(
+  row: StatementRow,
+  statement: Statement,
+  inside: BlockName,
+  report: Report,
+): BoundStatement {
   const matched = matchArguments(row, statement.args)
   let broken = statement.broken
   // In a broken line, further findings would only follow from its mistake. Keep what can be read, above all the name.
@@ -70,7 +75,7 @@ function bindStatement(row: StatementRow, statement: Statement, report: Report):
   const misread = filled.length < matched.slots.length
   // After an argument that fits no slot, later arguments are misplaced too: `limit per 1m` lacks a number, it has no `per` too many.
   if (matched.failure !== undefined && !broken && !misread)
-    reportArguments(row, statement, matched.failure, report)
+    reportArguments(row, statement, matched.failure, inside, report)
   if (!statement.broken && exceeds(matched, report)) broken = true
   if (matched.failure !== undefined || misread) broken = true
   const form = matched.form
@@ -155,6 +160,7 @@ function reportArguments(
   row: StatementRow,
   statement: Statement,
   { at, expected, words }: Failure,
+  inside: BlockName,
   report: Report,
 ): void {
   const argument = statement.args[at]
@@ -164,7 +170,9 @@ function reportArguments(
     return
   }
   if (argument.kind === "equals") {
-    report.add("SP2036", argument.span, `\`=\` is not expected after \`${row.keyword}\``)
+    report.add("SP2036", argument.span, `\`=\` is not expected after \`${row.keyword}\``, {
+      fix: [{ span: argument.span, text: "" }],
+    })
     return
   }
   const hint = argument.kind === "word" ? didYouMean(argument.text, words) : ""
@@ -173,8 +181,17 @@ function reportArguments(
       ? `\`${row.keyword}\` takes no further argument, found ${argumentText(argument)}`
       : `expected ${listed(expected, "or")}, found ${argumentText(argument)}${hint}`
   const later = laterArgument(row.keyword, argument)
-  if (later === undefined) report.add("SP2004", argument.span, detail, syntaxHelp(row))
+  if (later === undefined)
+    report.add("SP2004", argument.span, detail, secondStatement(argument, inside) ?? syntaxHelp(row))
   else report.add("SP2003", argument.span, later)
+}
+
+/** The remedy for an argument that begins another statement of the same block: what separates the two is missing. */
+function secondStatement(argument: Argument, inside: BlockName): { readonly help: string } | undefined {
+  if (argument.kind !== "word" || !rowsOf[inside].has(argument.text)) return undefined
+  return {
+    help: `Write \`${argument.text}\` on a new line, or a \`;\` before it: it is a statement of its own.`,
+  }
 }
 
 /** Statements that a block can have once. Names of claims are keywords of their own, so they are compared in every case. */

@@ -157,6 +157,8 @@ function checkSchemes(documents: Documents, report: Report): void {
 export function mergeOperations(
   texts: readonly BoundStatement[],
   described: Described | undefined,
+  /** Whether a part of the API was not understood, which may have named the document. */
+  damaged: boolean,
   reported: Set<BoundStatement>,
   report: Report,
 ): OperationSource[] {
@@ -166,7 +168,7 @@ export function mergeOperations(
     return texts.map((bound) => ({
       bound,
       described: undefined,
-      inDescribed: described !== undefined && "unread",
+      inDescribed: (described !== undefined || damaged) && "unread",
     }))
   const byShape = new Map(texts.map((bound) => [shapeOfBound(bound), bound]))
   const used = new Set<BoundStatement>()
@@ -187,10 +189,18 @@ export function mergeOperations(
     ]
   })
   const extra = texts.filter((bound) => !used.has(bound))
-  for (const bound of extra) reportExtra(bound, document, reported, report)
+  // An operation that is given twice is reported as that.
+  const isRepeated = (bound: BoundStatement): boolean => byShape.get(shapeOfBound(bound)) !== bound
+  for (const bound of extra) if (!isRepeated(bound)) reportExtra(bound, document, reported, report)
   // `extra` on an operation that the document has: the document was extended, or the path is not the intended one.
   for (const bound of texts) if (used.has(bound)) reportNeedless(bound, reported, report)
-  return [...all, ...extra.map((bound) => ({ bound, described: undefined, inDescribed: true }))]
+  return [
+    ...all,
+    ...extra.map((bound): OperationSource => {
+      const inDescribed = isRepeated(bound) ? "unread" : true
+      return { bound, described: undefined, inDescribed }
+    }),
+  ]
 }
 
 /** Without `extra`, a route that the document lacks is more often a wrong path than an intention. */

@@ -1,3 +1,4 @@
+import { nearest } from "../core/nearest.ts"
 import { indentOf, lineEnd, lineOf, quotable, type ScanState, type TokenProblem } from "./scan.ts"
 import { scanContent, type TextScan } from "./texts.ts"
 
@@ -46,9 +47,38 @@ function unclosed(state: ScanState, start: number, tag: string, rest: string): H
     end: afterTag,
     detail: `no line begins with \`${tag}\` after this one`,
   }
+  const meant = /\S/.test(rest) ? undefined : misspeltClosing(text, start, afterTag, tag)
+  if (meant !== undefined) {
+    const word = text.slice(meant.start, meant.end)
+    const detail = `${problem.detail}; \`${word}\` does not close it`
+    const fix = [{ ...meant, put: tag }]
+    return {
+      tag,
+      indent: 0,
+      end: meant.end,
+      pieces: [],
+      problem: { ...problem, detail, help: `Write \`${tag}\` instead of \`${word}\`.`, fix },
+    }
+  }
   // Text follows the tag: continue on this line, because it is unknown which of the lines below belong to the heredoc.
   const end = !/\S/.test(rest) ? endByIndentation(text, start, afterTag) : afterTag
   return { tag, indent: 0, end, pieces: [], problem }
+}
+
+/** The word on a line of its own, where the heredoc ends by its indentation, that is nearly the tag. */
+function misspeltClosing(
+  text: string,
+  start: number,
+  from: number,
+  tag: string,
+): { readonly start: number; readonly end: number } | undefined {
+  const next = text.indexOf("\n", endByIndentation(text, start, from))
+  if (next === -1) return undefined
+  const line = /^[ \t]*([A-Za-z][A-Za-z0-9_]*)[ \t]*\r?$/.exec(text.slice(next + 1, lineEnd(text, next + 1)))
+  const word = line?.[1]
+  if (line === null || word === undefined || nearest(word, [tag]) === undefined) return undefined
+  const at = next + 1 + line[0].indexOf(word)
+  return { start: at, end: at + word.length }
 }
 
 /** End of the last line before the first non-empty line that is not indented deeper than the line of `start`. */

@@ -36,12 +36,20 @@ export function scanJunk(state: ScanState, start: number): JunkScan {
   if (typographic.test(sign)) return typographicQuoted(state, start)
   if (sign === "$" && text[start + 1] === "{") return interpolation(state, start)
   if (sign === ",")
-    return junk("SP1012", start, start + 1, "`,` is not allowed here: spaces separate arguments")
+    return {
+      end: start + 1,
+      problem: {
+        ...{ code: "SP1012", start, end: start + 1 },
+        detail: "`,` is not allowed here: spaces separate arguments",
+        fix: [{ start, end: start + 1, put: /[ \t]/.test(text[start + 1] ?? "") ? "" : " " }],
+      },
+    }
   if (sign === ")") return junk("SP1008", start, start + 1, "no `(` is open here")
   if (sign === "#") return hash(text, start)
   if (text.startsWith("<<", start) && !/[A-Za-z]/.test(text[start + 2] ?? ""))
     return junk("SP1028", start, start + 2, "no tag follows `<<`")
   if (sign === "{") return route(text, start)
+  if (text.startsWith("<!--", start)) return { end: lineOf(state, start).end, problem: undefined }
   const touching = start > 0 && !/[\s;{}]/.test(text[start - 1] as string)
   operator.lastIndex = start
   if (!(sign === "?" && touching) && operator.test(text)) {
@@ -57,7 +65,8 @@ function oddPiece(text: string, start: number, inWord: boolean): JunkScan {
   let end = start + 1
   if (inWord) end = runEnd(text, start)
   else while (["space", "hidden"].includes(oddCharacterAt(text, end)?.kind ?? "")) end++
-  return { end, problem: { code: "SP1035", start, end, detail, help } }
+  const plain = [...text.slice(start, end)].map((sign) => oddCharacterAt(sign, 0)?.plain ?? sign).join("")
+  return { end, problem: { code: "SP1035", start, end, detail, help, fix: [{ start, end, put: plain }] } }
 }
 
 /** A line that begins like a comment of another language. Nothing on it is read as a statement. */
@@ -68,7 +77,14 @@ function foreignComment(state: ScanState, start: number): JunkScan | undefined {
   if (mark === undefined) return undefined
   const end = text.indexOf("\n", start)
   const at = commentMark.lastIndex - mark.length
-  const problem = { code: "SP1036", start: at, end: at + mark.length, detail: noComment(mark) } as const
+  const fix = mark === "//" || mark === "--" ? { fix: [{ start: at, end: at + mark.length, put: "#" }] } : {}
+  const problem = {
+    code: "SP1036",
+    start: at,
+    end: at + mark.length,
+    detail: noComment(mark),
+    ...fix,
+  } as const
   return { end: end === -1 ? text.length : end, problem }
 }
 
@@ -79,19 +95,25 @@ function junk(code: TokenProblem["code"], start: number, end: number, detail: st
 /** The string in single quotes is one token, so that it gives one finding and the rest of the line is read. */
 function singleQuoted(state: ScanState, start: number): JunkScan {
   const { text } = state
-  const end = quoteEnd(state, start, /'|[ \t]#/) ?? runEnd(text, start)
-  return junk(
-    "SP1010",
-    start,
-    end,
-    `\`${quotable(text.slice(start, end))}\` is not a string: strings have double quotes`,
-  )
+  const closed = quoteEnd(state, start, /'|[ \t]#/)
+  const end = closed ?? runEnd(text, start)
+  const detail = `\`${quotable(text.slice(start, end))}\` is not a string: strings have double quotes`
+  return { end, problem: { code: "SP1010", start, end, detail, ...requoted(text, start, closed) } }
+}
+
+/** Plain quotes around a string in other ones, unless its content would then mean something else. */
+function requoted(text: string, start: number, closed: number | undefined): Pick<TokenProblem, "fix"> {
+  const inner = closed === undefined ? undefined : text.slice(start + 1, closed - 1)
+  if (closed === undefined || inner === undefined || /["\\]|\$\{/.test(inner)) return {}
+  return { fix: [{ start, end: closed, put: `"${inner}"` }] }
 }
 
 function typographicQuoted(state: ScanState, start: number): JunkScan {
   const { text } = state
-  const end = quoteEnd(state, start, typographicOrComment) ?? runEnd(text, start)
-  return junk("SP1011", start, end, `\`${text[start]}\` does not start a string: use \`"\``)
+  const closed = quoteEnd(state, start, typographicOrComment)
+  const end = closed ?? runEnd(text, start)
+  const detail = `\`${text[start]}\` does not start a string: use \`"\``
+  return { end, problem: { code: "SP1011", start, end, detail, ...requoted(text, start, closed) } }
 }
 
 /**
@@ -113,7 +135,10 @@ function interpolation(state: ScanState, start: number): JunkScan {
     return junk("SP1015", start, start + 2, "this `${` is outside of a string")
   }
   const end = scan.end + 1
-  return junk("SP1015", start, end, `\`${quotable(text.slice(start, end))}\` is outside of a string`)
+  const detail = `\`${quotable(text.slice(start, end))}\` is outside of a string`
+  const isWhole = /[\s;{}(]/.test(text[start - 1] ?? " ") && /[\s;}]/.test(text[end] ?? " ")
+  const fix = isWhole ? { fix: [{ start, end, put: `"${text.slice(start, end)}"` }] } : {}
+  return { end, problem: { code: "SP1015", start, end, detail, ...fix } }
 }
 
 function hash(text: string, start: number): JunkScan {
@@ -125,7 +150,12 @@ function route(text: string, start: number): JunkScan {
   const tail = /(?:\{\w+\*?\}|[A-Za-z0-9_.:/*@%+~[\]-])+/y
   tail.lastIndex = start
   const end = start + (tail.exec(text)?.[0].length ?? 1)
-  return junk("SP1034", start, end, `\`${quotable(text.slice(start, end))}\` is part of a path`)
+  const detail = `\`${quotable(text.slice(start, end))}\` is part of a path`
+  const from =
+    start - (/[A-Za-z0-9_.:/*@%+~[\]-]*$/.exec(text.slice(Math.max(0, start - 200), start))?.[0].length ?? 0)
+  const isWhole = /[\s;{}]/.test(text[from - 1] ?? " ") && /[\s;}]/.test(text[end] ?? " ")
+  const fix = isWhole ? { fix: [{ start: from, end, put: `"${text.slice(from, end)}"` }] } : {}
+  return { end, problem: { code: "SP1034", start, end, detail, ...fix } }
 }
 
 function other(text: string, start: number): JunkScan {

@@ -24,12 +24,12 @@ export class Mistakes {
     if (this.#lines.has(line)) return
     this.#lines.add(line)
     const { code, start, end, detail, help } = problem
-    this.#report.add(
-      code,
-      this.file.span(start, end),
-      detail,
-      help === undefined ? extra : { ...extra, help },
-    )
+    const fix = problem.fix?.map((edit) => ({ span: this.file.span(edit.start, edit.end), text: edit.put }))
+    this.#report.add(code, this.file.span(start, end), detail, {
+      ...extra,
+      ...(help === undefined ? {} : { help }),
+      ...(fix === undefined ? {} : { fix }),
+    })
   }
 
   /** Marks a range as uncertain: its content may belong to another block than it seems. Call it in the order of the file. */

@@ -130,11 +130,16 @@ function checkCharacters(text: string, mistakes: Mistakes): void {
 /** A character that no text may contain. Invisible ones could make a text look different from what it means. */
 function problemOf(sign: string, start: number): TokenProblem {
   const end = start + 1
-  if (sign === "\r") return { code: "SP1032", start, end, detail: "no newline follows this carriage return" }
+  if (sign === "\r")
+    return {
+      ...{ code: "SP1032", start, end, detail: "no newline follows this carriage return" },
+      fix: [{ start, end, put: "\n" }],
+    }
   const code = sign.charCodeAt(0)
   const odd = oddCharacterAt(sign, 0)
   if (odd === undefined)
     return { code: "SP1030", start, end, detail: `there is a control character ${numberOf(code)} here` }
   const help = `Remove it. In a string, write it as \`\\u{${code.toString(16).toUpperCase()}}\`.`
-  return { code: "SP1031", start, end, detail: `there is an invisible character ${odd.name} here`, help }
+  const detail = `there is an invisible character ${odd.name} here`
+  return { code: "SP1031", start, end, detail, help, fix: [{ start, end, put: "" }] }
 }

@@ -244,7 +244,8 @@ export function nounOf(kind: DeclarationKind): string {
   return kind === "api" ? "API" : kind
 }
 
-function isDamaged(block: BoundBlock | undefined): boolean {
+/** Whether something inside of the block was not understood. */
+export function isDamaged(block: BoundBlock | undefined): boolean {
   if (block === undefined) return false
   return block.damaged || block.statements.some((each) => isDamaged(each.block) || isDamaged(each.otherwise))
 }

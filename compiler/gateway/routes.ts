@@ -110,6 +110,7 @@ function routesOfApi(api: Declaration, documents: Documents, report: Report): Ro
   const reported = new Set<BoundStatement>()
   const describedIn = (version: BoundStatement | undefined): Described | undefined =>
     (version?.block === undefined ? undefined : documents.get(version.block)) ?? documents.get(block)
+  const damaged = block?.damaged === true
   const routesOfVersion = (
     version: BoundStatement | undefined,
     texts: readonly BoundStatement[],
@@ -117,7 +118,13 @@ function routesOfApi(api: Declaration, documents: Documents, report: Report): Ro
     // The version's own `docs` replaces the one of the API.
     const docs = docsIn(version?.block) ?? docsIn(block)
     return [
-      ...mergeOperations(texts, describedIn(version), reported, report),
+      ...mergeOperations(
+        texts,
+        describedIn(version),
+        damaged || version?.block?.damaged === true,
+        reported,
+        report,
+      ),
       ...(docs === undefined ? [] : [{ bound: docs, described: undefined, inDescribed: true }]),
     ].map((each) => makeRoute(api, version, each, { path: prefix, hosts }))
   }

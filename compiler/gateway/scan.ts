@@ -8,6 +8,8 @@ export interface TokenProblem {
   readonly detail: string
   /** Replaces the help of the catalogue. */
   readonly help?: string
+  /** The remedy as edits of the file: `put` replaces the text from `start` to `end`. Only if it is safe, see `Diagnostic`. */
+  readonly fix?: readonly { readonly start: number; readonly end: number; readonly put: string }[]
 }
 
 /** Maximum length of an expression, in characters and lines. */

@@ -42,7 +42,9 @@ export class FittingTuples {
     const error = validateTuple(this.#model, tuple.key)
     if (error !== undefined) {
       const reason = plainReason(error.message.replace(/^Invalid tuple '.*'\. Reason: /s, ""), tuple.key)
-      this.#report.add("SP6007", tuple.span, reason + nameMeant(this.#model, user, relation, object))
+      const meant = nameMeant(this.#model, user, relation, object)
+      const part = wrongPart(this.#model, tuple.key)
+      this.#report.add("SP6007", (part && tuple.places?.[part]) ?? tuple.span, reason + meant)
       return
     }
     const name = `${object}#${relation}@${user}`
@@ -55,12 +57,25 @@ export class FittingTuples {
   }
 }
 
+/** The part of a tuple that the model does not know, or that has no form of its own; undefined if only their combination is wrong. */
+function wrongPart(
+  model: LoadedModel,
+  { user, relation, object }: TupleKey,
+): "user" | "relation" | "object" | undefined {
+  const type = splitObject(object)?.type
+  if (type === undefined || !model.types.has(type)) return "object"
+  if (model.relationIndex(type, relation) < 0) return "relation"
+  return typeof readSubject(model, user) === "string" ? "user" : undefined
+}
+
 /** The engine's reasons are OpenFGA's, word for word. Those about conditions are hard to understand without the names. */
 function plainReason(reason: string, { user, relation, object, condition }: TupleKey): string {
   const given = `\`${typeOf(object)}#${relation}\` for \`${user}\``
   if (reason === "condition is missing") return `the model allows ${given} only with a condition`
   if (reason === "invalid condition for type restriction")
     return `the model does not allow ${given} with the condition \`${condition?.name}\``
+  if (/^invalid 'object' field format/.test(reason))
+    return `\`${object}\` is not an object; write \`type:id\``
   return reason
 }
 

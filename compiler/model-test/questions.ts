@@ -201,6 +201,7 @@ class Entry {
   }
 
   missing(name: string, at: Span = this.#span): void {
+    if (this.reader.misspells({ span: this.#span }, name)) return
     this.#report.add("SP6004", at, `\`${name}\` is missing here`)
   }
 

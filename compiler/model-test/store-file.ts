@@ -70,7 +70,7 @@ class StoreDocument {
     if (entries === undefined) return undefined
     const named = entries.find(({ name }) => name === "model" || name === "model_file")
     const model = this.#modelOf(entries)
-    if (named === undefined)
+    if (named === undefined && !this.#misspellsOne(value, ["model", "model_file"]))
       this.#report.add(
         "SP6004",
         file.span(value.span.start, value.span.end),
@@ -78,10 +78,15 @@ class StoreDocument {
       )
     const placed = this.#placedTuples(entries)
     const shared = model && new FittingTuples(model.loaded, this.#report).add(placed)
-    const tests = this.#testsOf(entries, shared, model)
+    const misspelt = entry(entries, "tests") === undefined && this.#misspellsOne(value, ["tests"])
+    const tests = misspelt ? [] : this.#testsOf(entries, shared, model)
     if (model === undefined || named === undefined) return undefined
     const name = this.#reader.text(entry(entries, "name")?.value, "`name`")
     return { file, name: name ?? file.path, modelSpan: named.key, model, tests }
+  }
+
+  #misspellsOne(value: YamlValue, keys: readonly string[]): boolean {
+    return keys.some((key) => this.#reader.misspells(value, key))
   }
 
   /** The model: in the file or named by it. A model in the file comes first. */
@@ -146,7 +151,8 @@ class StoreDocument {
     const description = this.#reader.text(entry(entries, "description")?.value, "`description`")
     const own = this.#placedTuples(entries)
     const asked = readQuestions(this.#reader, entries, this.#report)
-    if (!entries.some((each) => questionKeys.includes(each.name) && !this.#reader.isEmpty(each.value)))
+    const asks = entries.some((each) => questionKeys.includes(each.name) && !this.#reader.isEmpty(each.value))
+    if (!asks && !this.#misspellsOne(value, questionKeys))
       this.#report.add("SP6012", value.span, "this test has no questions")
     const tuples = model && new FittingTuples(model.loaded, this.#report, shared).add(own)
     return {

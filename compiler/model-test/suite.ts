@@ -18,6 +18,8 @@ export interface TestedModel {
 export interface PlacedTuple {
   readonly key: TupleKey
   readonly span: Span
+  /** The places of its parts, where they are known. */
+  readonly places?: Readonly<Partial<Record<"user" | "relation" | "object", Span | undefined>>>
 }
 
 /** Common to all questions. `span` is the assertion, `places` are the places of the question's words. */

@@ -10,8 +10,8 @@ import { YamlReader, type YamlValue } from "./yaml-reader.ts"
 /** The tuples of a list in YAML. */
 export function readTuples(reader: YamlReader, value: YamlValue | undefined, report: Report): PlacedTuple[] {
   return reader.list(value, "`tuples`").flatMap((item) => {
-    const key = readTuple(reader, item, report)
-    return key === undefined ? [] : [{ key, span: item.span }]
+    const tuple = readTuple(reader, item, report)
+    return tuple === undefined ? [] : [tuple]
   })
 }
 
@@ -51,8 +51,8 @@ const readJsonLines: ReadFormat = (file, report) => {
     const reader = new YamlReader(file, report, file.span(start, start + line.length))
     start += line.length + 1
     reader.eachDocument((value) => {
-      const key = readTuple(reader, value, report)
-      if (key !== undefined) tuples.push({ key, span: value.span })
+      const tuple = readTuple(reader, value, report)
+      if (tuple !== undefined) tuples.push(tuple)
     })
   }
   return tuples
@@ -82,21 +82,28 @@ const formats: ReadonlyMap<string, ReadFormat> = new Map([
 ])
 
 /** A tuple of YAML or JSON. */
-function readTuple(reader: YamlReader, value: YamlValue, report: Report): TupleKey | undefined {
+function readTuple(reader: YamlReader, value: YamlValue, report: Report): PlacedTuple | undefined {
   const entries = reader.entries(value, "a tuple", ["user", "relation", "object", "condition"])
   if (entries === undefined) return undefined
   const given = (name: string): YamlValue | undefined => entries.find((each) => each.name === name)?.value
   const field = (name: string): string | undefined => {
     const found = given(name)
     const text = reader.text(found, `\`${name}\``)
-    if (text === undefined && (found === undefined || reader.isEmpty(found)))
+    const isMissing = text === undefined && (found === undefined || reader.isEmpty(found))
+    if (isMissing && !reader.misspells(value, name))
       report.add("SP6004", found?.span ?? value.span, `this tuple has no \`${name}\``)
     return text
   }
   const [user, relation, object] = [field("user"), field("relation"), field("object")]
   const condition = readCondition(reader, given("condition"), report)
   if (user === undefined || relation === undefined || object === undefined) return undefined
-  return { user, relation, object, ...(condition === undefined ? {} : { condition }) }
+  const places = {
+    user: given("user")?.span,
+    relation: given("relation")?.span,
+    object: given("object")?.span,
+  }
+  const key = { user, relation, object, ...(condition === undefined ? {} : { condition }) }
+  return { key, span: value.span, places }
 }
 
 /** A condition with its context. */

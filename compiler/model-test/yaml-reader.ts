@@ -11,10 +11,10 @@ import {
   type YAMLMap,
 } from "yaml"
 import type { Report } from "../core/diagnostic.ts"
-import { didYouMean } from "../core/nearest.ts"
+import { didYouMean, nearest } from "../core/nearest.ts"
 import { shown } from "../core/shown.ts"
 import type { SourceFile, Span } from "../core/source.ts"
-import { yamlCauses, yamlProblem } from "../core/yaml-problem.ts"
+import { yamlProblems } from "../core/yaml-problem.ts"
 
 /** A value of a YAML file: its node (undefined for an empty value), and its place. */
 export interface YamlValue {
@@ -43,6 +43,8 @@ export class YamlReader {
   readonly #text: string
   #document: Document | undefined
   #targets: ReadonlyMap<Node, Node> = new Map()
+  /** Keys that misspelt keys were probably meant to be, with the start of their map. */
+  readonly #meant = new Set<string>()
   /** How many values may still be read. */
   #left = repeatedMax
 
@@ -57,14 +59,8 @@ export class YamlReader {
   /** Calls `read` with each document of the file in turn. Documents with syntax errors are reported and left out. */
   eachDocument(read: (value: YamlValue) => void): void {
     for (const document of parseAllDocuments(this.#text, { prettyErrors: false, merge: true })) {
-      for (const { code, pos, message } of yamlCauses(document.errors))
-        this.#report.add(
-          "SP6001",
-          this.#span(...pos),
-          yamlProblem(message),
-          // The remedies of the code are those for a mistake in the form of YAML.
-          code === "DUPLICATE_KEY" ? { help: "Remove one of the two." } : {},
-        )
+      for (const { start, end, detail, help } of yamlProblems(document.errors, this.#text))
+        this.#report.add("SP6001", this.#span(start, end), detail, help === undefined ? {} : { help })
       if (document.errors.length > 0) continue
       this.#document = document
       const { targets, count } = targetsOf(document)
@@ -96,6 +92,8 @@ export class YamlReader {
     if (known === undefined) return entries
     return entries.filter(({ name, key }) => {
       if (known.includes(name)) return true
+      const meant = nearest(name, known)
+      if (meant !== undefined) this.#meant.add(`${value.span.start} ${meant}`)
       const help = `Use one of these keys: ${known.map((each) => `\`${each}\``).join(", ")}.`
       this.#report.add(
         "SP6003",
@@ -107,6 +105,11 @@ export class YamlReader {
       )
       return false
     })
+  }
+
+  /** Whether a map has a misspelt key that was probably meant to be `name`: then the key is not missing. */
+  misspells({ span }: Pick<YamlValue, "span">, name: string): boolean {
+    return this.#meant.has(`${span.start} ${name}`)
   }
 
   /** The items of a list. Empty when the list is empty or the value is not a list. */

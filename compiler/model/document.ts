@@ -184,8 +184,11 @@ class DocumentBuilder {
   }
 
   /** The finding for a statement that does not parse, with help for the usual causes. */
-  #reportMistake({ at, after, message }: ParseMistake, rule: RawStatement["kind"]): void {
+  #reportMistake({ at, after, message: said }: ParseMistake, rule: RawStatement["kind"]): void {
     const { file } = this.#mistakes
+    const hint =
+      at === undefined || rule !== "define" ? "" : didYouMean(at.image, ["from", "with", "or", "and"])
+    const message = said + hint
     const span = at === undefined ? file.span(endOf(after), endOf(after)) : spanOf(at, this.#mistakes)
     if (at?.image === "as" || at?.image === "self") {
       const help = "`as` and `self` belong to schema 1.0. Write `define parent: [folder]`."

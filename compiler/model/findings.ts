@@ -1,6 +1,7 @@
 import type { ModelFinding, ModelFindingKind } from "../../runtime/model/finding.ts"
 import type { DiagnosticCode } from "../core/catalogue.ts"
 import type { Related } from "../core/diagnostic.ts"
+import { nearest } from "../core/nearest.ts"
 import { tellOdd } from "../core/odd-characters.ts"
 import type { ModelMistakes } from "./mistakes.ts"
 import type { PlaceOf } from "./places.ts"
@@ -49,8 +50,17 @@ export function reportFindings(
   placeOf: PlaceOf,
   mistakes: ModelMistakes,
 ): void {
+  const misspelt = findings.flatMap(({ kind, unknown }) =>
+    kind === "condition-not-defined" && unknown !== undefined ? [unknown.name] : [],
+  )
   for (const finding of findings) {
     const { path, range, unknown } = finding
+    // A misspelt use of a condition also leaves it unused.
+    if (
+      finding.kind === "condition-not-used" &&
+      misspelt.some((each) => nearest(each, [finding.symbol]) !== undefined)
+    )
+      continue
     const related: Related[] = finding.related.map((each) => ({
       span: placeOf(each.path),
       message: each.message,

@@ -2,7 +2,7 @@ import { type Document, isMap, isScalar, isSeq, type Node, parseDocument, type Y
 import { didYouMean } from "../core/nearest.ts"
 import { shown } from "../core/shown.ts"
 import type { SourceFile, Span } from "../core/source.ts"
-import { yamlCauses, yamlProblem } from "../core/yaml-problem.ts"
+import { yamlProblems } from "../core/yaml-problem.ts"
 import type { Name } from "./ast.ts"
 import type { ModelMistakes } from "./mistakes.ts"
 
@@ -51,10 +51,8 @@ export function parseModYaml(mistakes: ModelMistakes): Document | undefined {
     mistakes.add("SP4050", file.span(0, 0), `this is not valid YAML: ${what}`)
     return undefined
   }
-  for (const { message, pos } of yamlCauses(document.errors)) {
-    const [start, end] = pos.map((offset) => Math.min(offset, file.text.length)) as [number, number]
-    mistakes.add("SP4050", file.span(start, Math.max(start, end)), yamlProblem(message))
-  }
+  for (const { start, end, detail, help } of yamlProblems(document.errors, file.text))
+    mistakes.add("SP4050", file.span(start, end), detail, help === undefined ? {} : { help })
   return document.errors.length > 0 ? undefined : document
 }
 

@@ -206,7 +206,7 @@ class Reader {
     const inputs = readInputs(lists, map, mediasOf("consumes", medias, this.#reading), this.#reading)
     const names = "names" in route ? route.names : new Map<string, string>()
     const given = withQuery(inputs.parameters, query, pathSpan, this.#reading)
-    const used = "names" in route ? this.#placed(given, names, place) : given
+    const used = "names" in route ? this.#placed(given, inputs.unread, names, place) : given
     return {
       id: this.#id(map),
       summary: fields.text(map, "summary"),
@@ -229,30 +229,31 @@ class Reader {
   /** Checks the path parameters against the path template, in both directions. Keeps the parameters that have a place. */
   #placed(
     parameters: readonly OperationParameter[],
+    unread: ReadonlySet<string>,
     names: Operation["names"],
     place: Place,
   ): OperationParameter[] {
     const { fields } = this.#reading
-    const declared = new Set<string>()
+    const declared = new Set(unread)
+    for (const each of parameters) if (each.in === "path") declared.add(each.name)
+    const undescribed = [...names.keys()].filter((name) => !declared.has(name))
     const kept = parameters.filter((parameter) => {
-      if (parameter.in !== "path") return true
-      declared.add(parameter.name)
-      if (names.has(parameter.name)) return true
-      const detail = `\`${shown(place.template)}\` has no parameter \`${shown(parameter.name)}\``
+      if (parameter.in !== "path" || names.has(parameter.name)) return true
+      // A parameter under another name is one mistake, not an unknown one and an undescribed one.
+      const meant = undescribed.shift()
+      const near = meant === undefined ? "" : `; did you mean \`${shown(meant)}\`?`
+      const detail = `\`${shown(place.template)}\` has no parameter \`${shown(parameter.name)}\`${near}`
       fields.aside(parameter, detail, {
         related: [{ span: place.pathSpan, message: "the path" }],
       })
       return false
     })
-    for (const name of names.keys())
-      if (!declared.has(name))
-        fields.aside(
-          { span: place.pathSpan },
-          `${place.method} does not describe the parameter \`${shown(name)}\`, so any value is let through`,
-          {
-            related: [{ span: place.span, message: "the operation" }],
-          },
-        )
+    for (const name of undescribed)
+      fields.aside(
+        { span: place.pathSpan },
+        `${place.method} does not describe the parameter \`${shown(name)}\`, so any value is let through`,
+        { related: [{ span: place.span, message: "the operation" }] },
+      )
     return kept
   }
 

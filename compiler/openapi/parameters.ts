@@ -1,4 +1,5 @@
 import { isJson } from "../../runtime/validation/media-type.ts"
+import { didYouMean } from "../core/nearest.ts"
 import { shown } from "../core/shown.ts"
 import type { Content, FormField, OperationBody, OperationParameter, Style } from "./api-document.ts"
 import { checkMedia, examplesOf, type ReaderContext, readContents } from "./contents.ts"
@@ -9,6 +10,8 @@ import { type DocumentMap, type DocumentNode, plainOf } from "./node.ts"
 export interface Inputs {
   readonly parameters: readonly OperationParameter[]
   readonly body: OperationBody | undefined
+  /** Names of parameters that could not be read (reported). */
+  readonly unread: ReadonlySet<string>
 }
 
 const places = ["path", "query", "header", "cookie"] as const
@@ -31,6 +34,7 @@ export function readInputs(
   const { fields } = reading
   const byName = new Map<string, OperationParameter>()
   const forms: DocumentMap[] = []
+  const unread = new Set<string>()
   let body: OperationBody | undefined
   for (const list of lists) {
     const seen = new Map<string, DocumentNode["span"]>()
@@ -41,6 +45,7 @@ export function readInputs(
       if (map === undefined) continue
       if (where === undefined || name === undefined) {
         fields.missing(where === undefined ? "in" : "name", "the parameter", map.span)
+        if (name !== undefined) unread.add(name)
         continue
       }
       const first = seen.get(`${where} ${name}`)
@@ -51,13 +56,14 @@ export function readInputs(
       else {
         const parameter = readParameter(map, where, name, reading)
         if (parameter !== undefined) byName.set(`${where} ${name}`, parameter)
+        else unread.add(name)
       }
     }
   }
   if (forms.length > 0) body ??= formBody(forms, consumes, reading)
   const own = operation.entries.get("requestBody")?.value
   if (own !== undefined && reading.version !== "2.0") body = readBody(own, reading)
-  return { parameters: [...byName.values()], body }
+  return { parameters: [...byName.values()], body, unread }
 }
 
 /** The finding for a parameter that is given twice. */
@@ -90,7 +96,7 @@ function readParameter(
   if (place === undefined)
     return fields.wrong(
       map.entries.get("in")?.value ?? map,
-      `\`${shown(where)}\` is not a valid \`in\` of a parameter`,
+      `\`${shown(where)}\` is not a valid \`in\` of a parameter${didYouMean(where, places)}`,
     )
   if (place === "header" && elsewhere.includes(name.toLowerCase())) return undefined
   if (name === "" || name.length > 256)

@@ -13,7 +13,7 @@ import {
 import type { Report } from "../core/diagnostic.ts"
 import { shown } from "../core/shown.ts"
 import type { SourceFile, Span } from "../core/source.ts"
-import { yamlCauses, yamlProblem } from "../core/yaml-problem.ts"
+import { yamlProblem, yamlProblems } from "../core/yaml-problem.ts"
 import { type DocumentEntry, type DocumentNode, firstLine, type ScalarNode } from "./node.ts"
 import { joinQuotedLines } from "./yaml-quotes.ts"
 
@@ -37,8 +37,8 @@ export function readYamlTree(file: SourceFile, report: Report): DocumentNode | u
     report.add("SP8002", file.span(0, 0), yamlProblem((error as Error).message))
     return undefined
   }
-  for (const { pos, message } of yamlCauses(document.errors))
-    report.add("SP8002", firstLine(file, pos[0], Math.max(pos[0], pos[1])), yamlProblem(message))
+  for (const { start, end, detail, help } of yamlProblems(document.errors, file.text))
+    report.add("SP8002", firstLine(file, start, end), detail, help === undefined ? {} : { help })
   if (document.errors.length > 0) return undefined
   return new YamlTree(file, report).read(document)
 }

@@ -21,7 +21,7 @@ function cors(use: Use): Used[] | undefined {
   const methodsUse = use.child("allowed-methods")
   const methods = constants(use, "allowed-methods", "method")
   const parts = {
-    origins: use.child("allowed-origins")?.texts("origin"),
+    origins: use.child("allowed-origins")?.texts("origin")?.map(withoutSlash),
     headers: constants(use, "allowed-headers", "header"),
     expose: constants(use, "expose-headers", "header"),
     credentials: use.fixedFlag("allow-credentials", false),
@@ -42,6 +42,11 @@ function cors(use: Use): Used[] | undefined {
       'List the origins, or write `allow-credentials="false"`.',
     )
   return use.step({ kind: "cors", ...parts, methods: methods.length === 0 ? ["GET", "POST"] : methods })
+}
+
+/** Browsers send an origin without a final `/`. Azure API Management ignores it, and gateway.conf refuses it. */
+function withoutSlash(origin: Text): Text {
+  return typeof origin === "string" && isOriginPattern(origin) ? origin.replace(/\/$/, "") : origin
 }
 
 /** Warns about values that no browser sends, so that they never match. Azure API Management accepts such documents, so they compile. */

@@ -119,10 +119,17 @@ function readValue(cursor: Cursor, quote: string, name: string): Raw | undefined
     return undefined
   }
   cursor.at = end + 1
+  // The quote that ends the value begins the next one: `name="a other="b"`.
+  if (/\s[A-Za-z_][\w.:-]*=$/.test(value)) {
+    cursor.derail(start - 1, start, `the value of \`${shown(name)}\` has no closing quote`, {
+      help: `Add \`${quote}\` at its end.`,
+    })
+    return undefined
+  }
   const less = start + value.indexOf("<")
   // On one line, `<` is most likely intended. Over several lines, the closing quote is probably missing.
   if (less >= start && value.includes("\n") && !cursor.damaged)
-    cursor.report("SP7001", less, less + 1, `the value of \`${shown(name)}\` contains \`<\``, {
+    cursor.derail(less, less + 1, `the value of \`${shown(name)}\` contains \`<\``, {
       help: `Write \`&lt;\`, or add the missing \`${quote}\` at the end of the value.`,
     })
   return { kind: "text", span: cursor.file.span(start, end) }

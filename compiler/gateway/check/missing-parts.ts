@@ -7,21 +7,23 @@ interface Part {
   readonly key: keyof Missing
   readonly code: "SP3004" | "SP3005"
   readonly one: string
+  readonly several: string
   readonly all: string
 }
 
 /** What every route needs, with the texts for one operation and for all of an API. */
 const parts: readonly Part[] = [
-  { key: "auth", code: "SP3004", one: "has no `auth`", all: "has an `auth`" },
+  { key: "auth", code: "SP3004", one: "has no `auth`", several: "have no `auth`", all: "has an `auth`" },
   {
     key: "backend",
     code: "SP3005",
     one: "has no `backend` and does not always `respond`",
+    several: "have no `backend` and do not always `respond`",
     all: "has a `backend` or always does `respond`",
   },
 ]
 
-/** Collects what routes lack. If all routes of an API lack it, reports it once for the API. */
+/** Collects what routes lack. If several routes of an API lack it, reports it once for the API. */
 export class MissingParts {
   readonly #report: Report
   readonly #apis = new Map<RouteSource["api"], { source: RouteSource; missing: Missing }[]>()
@@ -36,14 +38,17 @@ export class MissingParts {
     else routes.push({ source, missing })
   }
 
-  /** If every operation of an API lacks a part, one finding at the API is enough: one line mends it. */
+  /** If several operations of an API lack a part, one finding at the API is enough: one line mends it. */
   report(): void {
     for (const [api, routes] of this.#apis) {
-      for (const { key, code, one, all } of parts) {
+      for (const { key, code, one, several, all } of parts) {
         const lacking = routes.filter(({ missing }) => missing[key])
         const [first] = lacking
-        if (first !== undefined && lacking.length > 1 && lacking.length === routes.length) {
-          const detail = `none of the ${routes.length} operations of \`${api.name}\` ${all}`
+        if (first !== undefined && lacking.length > 1) {
+          const detail =
+            lacking.length === routes.length
+              ? `none of the ${routes.length} operations of \`${api.name}\` ${all}`
+              : `${lacking.length} of the ${routes.length} operations of \`${api.name}\` ${several}`
           this.#report.add(code, api.span, detail, {
             ...helpFor(code, first.source),
             related: [{ span: first.source.span, message: "the first of them" }],

@@ -1,3 +1,4 @@
+import type { DiagnosticCode } from "../../core/catalogue.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import { shown } from "../../core/shown.ts"
 import type { Argument, CelArgument, TextArgumentPart, Word } from "../ast.ts"
@@ -6,7 +7,7 @@ import type { BoundBlock, BoundStatement, Filled } from "../bind/bound.ts"
 import { cuttable, soleName } from "../bind/names.ts"
 import { addMeant, meantExpressions } from "../meant-expressions.ts"
 import { nounOf, type Program } from "../program.ts"
-import type { SlotKind } from "../schema/row.ts"
+import type { DeclarationKind, SlotKind } from "../schema/row.ts"
 
 const textKinds: readonly SlotKind[] = ["text", "load-text", "url", "address"]
 /** Slots for text that can contain named values but no other expressions. */
@@ -17,10 +18,18 @@ export function checkNames(program: Program, report: Report): void {
   walk(program.root, program, report)
 }
 
+/** What a route lacks that is reported as missing may be the use of these declarations. */
+const lackingKinds: readonly (readonly [DiagnosticCode, readonly DeclarationKind[]])[] = [
+  ["SP3004", ["issuer", "introspection", "oidc", "users"]],
+  ["SP3005", ["backend"]],
+  ["SP3020", ["value"]],
+]
+
 /** Warns about declarations that are never named. Call it after all expressions have been checked. */
 export function checkUnused(program: Program, report: Report): void {
   // A statement that was not understood, or a name that was not found, may be the missing use.
-  if (program.damaged) return
+  if (program.damaged || report.has("SP2009")) return
+  const lacking = new Set(lackingKinds.flatMap(([code, kinds]) => (report.has(code) ? kinds : [])))
   for (const kind of [
     "value",
     "secret",
@@ -35,7 +44,7 @@ export function checkUnused(program: Program, report: Report): void {
     "policy",
   ] as const) {
     for (const each of program.all(kind)) {
-      if (!each.used && !program.isMisnamed(kind))
+      if (!each.used && !program.isMisnamed(kind) && !lacking.has(kind))
         report.add("SP2014", each.span, `nothing uses the ${nounOf(kind)} \`${each.name}\``)
     }
   }

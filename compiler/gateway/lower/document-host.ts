@@ -141,21 +141,21 @@ export class GatewayHost implements DocumentHost {
   }
 
   /**
-   * A named value of a document. A broken declaration counts as an empty constant, so that it causes no finding in every document that uses
-   * it.
+   * A named value of a document. A broken declaration counts as a value that is only known when the plan is loaded, so that it causes no
+   * finding in every document that uses it.
    */
   named(name: string): NamedValue | undefined {
     // Named values of APIM may have characters that names of gateway.conf cannot: `declaredAs` is their replacement.
     const declared = this.#program.find("value", this.#named.get(name) ?? this.azure.declaredAs(name))
     // Damaged text may contain the declaration, so a finding about an unknown name could be wrong.
-    if (declared === undefined) return this.#program.excused(["value"], name) ? { constant: "" } : undefined
+    if (declared === undefined) return this.#program.excused(["value"], name) ? { value: name } : undefined
     declared.used = true
     if (declared.kind === "secret") {
       this.#values.needSecret(declared.name)
       return { secret: declared.name }
     }
     const state = this.#values.state(declared)
-    if (state === "broken") return { constant: "" }
+    if (state === "broken") return { value: declared.name }
     if ("constant" in state) return state
     this.#values.need(declared.name)
     return { value: declared.name }

@@ -88,7 +88,8 @@ export function lowerSubscriptions(
       ...(secondary !== undefined && { secondary: secondary.text }),
     }
     // Damaged text may contain the `auth subscription` that seems to be missing.
-    const excused = program.damaged || program.isMisnamed("api")
+    const excused =
+      program.damaged || program.isMisnamed("api") || report.has("SP2009") || report.has("SP3004")
     const covered = scope.apis === "all" ? [...keyed] : scope.apis
     if (!excused && !covered.some((api) => keyed.has(api))) {
       report.add(

@@ -240,10 +240,24 @@ function fitsModel(model: StoreModel, question: Question, context: StepContext):
     userAt.span,
     `the model never lets \`${subject}\` be \`${relation.text}\` of \`${object.type}\``,
     {
+      ...reachedBy(model, object.type, relation.text),
       related: at === undefined ? [] : [{ span: at, message: "the relation" }],
     },
   )
   return false
+}
+
+/** The remedy with the types of users that can have the relation. */
+function reachedBy(model: StoreModel, type: string, relation: string): { help?: string } {
+  const types = model.typeNames().filter((each) => model.canReach(type, relation, each, undefined))
+  if (types.length === 0 || types.length > 5) return {}
+  const named = listed(
+    types.map((each) => `\`${each}\``),
+    "or",
+  )
+  return {
+    help: `Ask for a user of the type ${named}, ask for another relation, or allow the type in the model.`,
+  }
 }
 
 function hasType(model: StoreModel, type: string, span: Span, { report, program }: StepContext): boolean {

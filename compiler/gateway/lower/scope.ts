@@ -1,9 +1,9 @@
 import type { Report } from "../../core/diagnostic.ts"
-import type { Word } from "../ast.ts"
+import type { Statement, Word } from "../ast.ts"
 import { type BoundBlock, type BoundStatement, statementsOf } from "../bind/bound.ts"
 import { cuttable } from "../bind/names.ts"
 import { checkPolicies, usesMax } from "../check/policies.ts"
-import type { Program } from "../program.ts"
+import { isDamaged, type Program } from "../program.ts"
 import type { RouteScope } from "../routes.ts"
 
 /** A statement that applies to a route, and where it is written. */
@@ -16,6 +16,11 @@ export interface Item {
   /** The policies through which it was inserted. */
   readonly via: readonly string[]
   readonly product: string | undefined
+}
+
+function isInside({ span }: Word, statement: Statement): boolean {
+  const { file, start, end } = statement.span
+  return span.file === file && start <= span.start && span.end <= end
 }
 
 const kinds: ReadonlySet<string> = new Set([...cuttable, "respond", "policy"])
@@ -71,13 +76,24 @@ export class Scopes {
 
   /** Call it after all routes: reports each `without` that never removed anything. */
   reportIdle(): void {
-    // A statement that was not understood may be what `without` removes.
-    if (this.#program.damaged) return
+    // A statement that was not understood may be what `without` removes, if it is in a block around it.
+    if (this.#program.root.damaged) return
+    const apis = this.#program.all("api").filter(({ bound }) => isDamaged(bound.block))
+    const around = [this.#program.gateway, ...this.#shared()]
+    if (around.some((bound) => isDamaged(bound?.block))) return
     for (const [word, cut] of this.#without) {
+      if (apis.some(({ bound: { statement } }) => isInside(word, statement))) continue
       const policy = this.#program.find("policy", word.text)
       if (cut || (policy === undefined && !cuttable.includes(word.text))) continue
       this.#report.add("SP3012", word.span, `no outer block has a \`${word.text}\` that applies here`)
     }
+  }
+
+  /** Statements whose blocks apply to several APIs. */
+  #shared(): readonly BoundStatement[] {
+    return (["policy", "product"] as const)
+      .flatMap((kind) => this.#program.all(kind))
+      .map(({ bound }) => bound)
   }
 
   #cut(items: readonly Item[], word: Word): readonly Item[] {

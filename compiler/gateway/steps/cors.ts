@@ -130,10 +130,19 @@ function lowerOrigins(statement: BoundStatement, context: StepContext): Text[] |
   for (const { argument } of statement.args.all("origin")) {
     const text = argument.kind === "text" ? context.texts.lower(argument, context.place) : undefined
     if (text !== undefined) origins.push(text)
-    if (text !== undefined && mayBeOrigin(text)) continue
+    // The gateway ignores a final `/`, so a value of the environment may have one. Written here, it is a mistake about what an origin is.
+    const slash = typeof text === "string" && /^"[^"]*[^"/]\/"$/.test(textOf(argument.span))
+    if (text !== undefined && mayBeOrigin(text) && !slash) continue
     wrong = true
     if (text === undefined) continue
     const written = typeof text === "string" ? text : textOf(argument.span)
+    if (slash && mayBeOrigin(text)) {
+      const detail = `\`${shown(written)}\` ends with \`/\`: an origin is scheme, host and port, without a path`
+      const { file, end } = argument.span
+      const fix = [{ span: file.span(end - 2, end - 1), text: "" }]
+      context.report.add("SP2039", argument.span, detail, { help: "Remove the `/` at the end.", fix })
+      continue
+    }
     context.report.add(
       "SP2039",
       argument.span,
