@@ -29,6 +29,7 @@ const entries = {
   runtime: "runtime/main.ts",
   "pglite-worker": "runtime/store/pglite-worker.mjs",
   "body-worker": "runtime/policies/bodies/body-worker.ts",
+  "review-worker": "compiler/cli/review-worker.ts",
 }
 
 /** pg's optional native module, which is never installed. */

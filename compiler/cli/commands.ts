@@ -105,6 +105,12 @@ export const commands: readonly CommandRow[] = [
     load: async () => (await import("./commands/apply.ts")).apply,
   },
   {
+    name: "consent",
+    purpose: "operate",
+    summary: "consent to classes of changes of a plan that somebody else shall apply",
+    load: async () => (await import("./commands/consent.ts")).consent,
+  },
+  {
     name: "diff",
     purpose: "operate",
     summary: "compare two folders or plan files; exit 2 when they differ",

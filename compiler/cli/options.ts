@@ -1,3 +1,4 @@
+import { type ChangeClass, changeClasses } from "../../runtime/plan/change-rules.ts"
 import { CliError, type OptionValues } from "./command.ts"
 
 /** The project's folder, and its first file. */
@@ -59,6 +60,21 @@ export function readStore(options: OptionValues): string | undefined {
   if (store === undefined) return undefined
   if (typeof store === "string" && /^[A-Za-z0-9_-]{1,128}$/.test(store)) return store
   throw new CliError(`--store ${String(store)} is neither the name nor the id of a store`)
+}
+
+/** The classes of changes that the caller consents to; read it by `readAllow`. */
+export const allowOption = [
+  "--allow <classes>",
+  "consent to these classes of changes: opens, closes, breaking, separated by commas",
+] as const
+
+/** Reads `--allow opens,breaking`. */
+export function readAllow(options: OptionValues): readonly ChangeClass[] {
+  const words = (textOf(options, "allow") ?? "").split(/[\s,]+/).filter((word) => word !== "")
+  const unknown = words.find((word) => !changeClasses.some((each) => each === word))
+  if (unknown !== undefined)
+    throw new CliError(`--allow has the unknown class \`${unknown}\``, `Use ${changeClasses.join(", ")}.`)
+  return changeClasses.filter((each) => words.includes(each))
 }
 
 /** The reason that the history shows; read it by `textOf(options, "message")`. */

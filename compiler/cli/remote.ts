@@ -1,4 +1,5 @@
 import type { ControlMark, ControlProblem } from "../../runtime/control/api.ts"
+import { visible } from "../render/width.ts"
 import { CliError, exitCode } from "./command.ts"
 import { type ControlTls, controlTlsOf } from "./control-tls.ts"
 import { type ControlCredential, credentialFor, givenCredential } from "./credential.ts"
@@ -131,6 +132,8 @@ export function problemError(answer: RemoteAnswer): CliError {
   const lines = (problem?.problems ?? []).map(
     ({ path, message, origin }) => `\n  ${origin ?? path}: ${message}`,
   )
+  for (const { rule, changes } of problem?.missing ?? [])
+    lines.push(`\n  ${rule}${changes.map((each) => `\n    ${visible(each)}`).join("")}`)
   const what = `${problem?.title ?? `status ${answer.status}`}${lines.length > 0 ? lines.join("") : `: ${problem?.detail ?? "no reason given"}`}`
   if (answer.status === 412) {
     return new CliError(what, "Run `sallyport plan` again and review what changed since.", exitCode.refused)
@@ -143,4 +146,6 @@ export function problemError(answer: RemoteAnswer): CliError {
 const refusals: Readonly<Record<string, string>> = {
   "urn:sallyport:control:plan-unsigned":
     "Sign the plan: `sallyport plan --sign KEYFILE --out FILE`, then `sallyport apply FILE`.",
+  "urn:sallyport:control:consent-required":
+    "If you may consent, add `--allow opens` (or closes, breaking). Somebody else may: `sallyport consent FILE --allow opens`.",
 }

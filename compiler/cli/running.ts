@@ -1,4 +1,5 @@
 import type { ApplyAnswer, HistoryAnswer, PlanAnswer, PlanRecord } from "../../runtime/control/api.ts"
+import type { ChangeClass } from "../../runtime/plan/change-rules.ts"
 import type { Plan } from "../../runtime/plan/plan.ts"
 import type { SealedPlan } from "../../runtime/plan/seal.ts"
 import { authorOf } from "./author.ts"
@@ -21,20 +22,22 @@ export interface Application {
   readonly plan: Plan
   readonly sealed?: SealedPlan | undefined
   readonly reason?: string | undefined
+  /** What the caller consents to (default: nothing). */
+  readonly allow?: readonly ChangeClass[]
 }
 
 /** Applies a plan over the one it was compared with; undefined: no plan was running. A stale plan is a `CliError` with exit code 3. */
 export async function applyOver(
   io: Io,
   remote: Remote,
-  { plan, sealed, reason }: Application,
+  { plan, sealed, reason, allow }: Application,
   running: PlanRecord | undefined,
 ): Promise<ApplyAnswer> {
   const author = await authorOf(io, reason)
   const { seal, signature } = sealed ?? {}
   // The commit that the plan was made of, not that of the folder it is applied from.
   const made = seal && { commit: seal.author.commit, message: author.message ?? seal.author.message }
-  const body = { plan, ...baseOf(running), author: { ...author, ...made }, seal, signature }
+  const body = { plan, ...baseOf(running), author: { ...author, ...made }, seal, signature, allow }
   return expectOk<ApplyAnswer>(await remote.request("PUT", "/v1/plan", body))
 }
 

@@ -5,16 +5,23 @@ import { CliError } from "./command.ts"
 /** The exports of `runtime/main.ts`, loaded when a command needs them: the help must not load a server. */
 export const loadRuntime = () => import("../../runtime/main.ts")
 
-/** Starts the runtime, which also accepts models as text. An error that the user can fix is a `CliError`. */
+/** Starts the runtime, which also accepts models as text and compares plans. An error that the user can fix is a `CliError`. */
 export async function startRuntime(settings: RuntimeSettings): Promise<Runtime> {
-  const [main, { modelText }] = await Promise.all([loadRuntime(), import("../model/model-text.ts")])
-  return main.startRuntime({ modelText, ...settings }).catch(rethrowForPeople)
+  const [main, { modelText }, { reviewPlans }] = await Promise.all([
+    loadRuntime(),
+    import("../model/model-text.ts"),
+    import("./review-plans.ts"),
+  ])
+  return main.startRuntime({ modelText, reviewPlans, ...settings }).catch(rethrowForPeople)
 }
 
 /** Starts a parent with its workers. An error that the user can fix is a `CliError`. */
 export async function startParent(settings: ParentSettings): Promise<ParentRuntime> {
-  const workers = await import("../../runtime/workers/parent.ts")
-  return workers.startParent(settings).catch(rethrowForPeople)
+  const [workers, { reviewPlans }] = await Promise.all([
+    import("../../runtime/workers/parent.ts"),
+    import("./review-plans.ts"),
+  ])
+  return workers.startParent({ reviewPlans, ...settings }).catch(rethrowForPeople)
 }
 
 /** Runs as a worker of a parent, until the parent ends it. */

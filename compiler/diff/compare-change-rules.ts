@@ -1,4 +1,11 @@
-import type { ChangeRules, PlanSigner } from "../../runtime/plan/change-rules.ts"
+import {
+  type ChangeClass,
+  type ChangeRules,
+  type ConsentRule,
+  changeClasses,
+  consentRuleText,
+  type PlanSigner,
+} from "../../runtime/plan/change-rules.ts"
 import { closes, type Finding, neutral, opens } from "../analysis/finding.ts"
 import { same } from "../analysis/same.ts"
 import { changeOf, type UnplacedChange } from "./unplaced-change.ts"
@@ -10,7 +17,56 @@ export function compareChangeRules(
   before: ChangeRules | undefined,
   after: ChangeRules | undefined,
 ): UnplacedChange[] {
-  return signerChanges(before?.signers ?? [], after?.signers ?? [])
+  return [
+    ...signerChanges(before?.signers ?? [], after?.signers ?? []),
+    ...changeClasses.flatMap((each) => consentChanges(each, rulesOf(before, each), rulesOf(after, each))),
+  ]
+}
+
+function rulesOf(rules: ChangeRules | undefined, of: ChangeClass): readonly ConsentRule[] {
+  return (rules?.consents ?? []).filter((rule) => rule.class === of)
+}
+
+/** A rule beside another adds a demand: both must be kept. */
+function consentChanges(
+  of: ChangeClass,
+  before: readonly ConsentRule[],
+  after: readonly ConsentRule[],
+): UnplacedChange[] {
+  if (same(before, after)) return []
+  const added = after.filter((rule) => !before.some((each) => demands(each, rule)))
+  const removed = before.filter((rule) => !after.some((each) => demands(each, rule)))
+  const found = [
+    ...removed.map((rule) => opens(`${subjectOf(rule)} no longer need ${consentOf(rule)}`)),
+    ...added.map((rule) => closes(`${subjectOf(rule)} need ${consentOf(rule)}`)),
+  ]
+  return [
+    changeOf(
+      {
+        action: before.length === 0 ? "added" : after.length === 0 ? "removed" : "changed",
+        ...{ subject: { kind: "change", name: of }, scope, path: "change.consents" },
+        ...(before.length === 0 ? {} : { before: before.map(consentRuleText).join("; ") }),
+        ...(after.length === 0 ? {} : { after: after.map(consentRuleText).join("; ") }),
+      },
+      found.length === 0 ? neutral("the other rules of this class already demand it") : found,
+    ),
+  ]
+}
+
+/** Whether every consent that keeps one rule keeps the other, and the rule asks wherever the other does. */
+function demands(rule: ConsentRule, other: ConsentRule): boolean {
+  const [share, otherShare] = [rule.abovePercent ?? -1, other.abovePercent ?? -1]
+  return rule.of === other.of && share <= otherShare && (rule.another === true || other.another !== true)
+}
+
+function subjectOf(rule: ConsentRule): string {
+  const share = rule.abovePercent === undefined ? "" : ` on more than ${rule.abovePercent} % of the routes`
+  return `plans that ${{ opens: "open", closes: "close", breaking: "break" }[rule.class]} something${share}`
+}
+
+function consentOf({ of, another }: ConsentRule): string {
+  const who = of === undefined ? "somebody who may apply plans" : `\`${of}\``
+  return `the consent of ${who}${another === true ? ", given by another person" : ""}`
 }
 
 type Signers = readonly PlanSigner[]

@@ -78,6 +78,11 @@ function issuerFindings(
     if (removed.length > 0)
       found.push(closes(`${removed.join(", ")} may no longer operate Sallyport as \`${role}\``))
   }
+  const [had, has] = [groupRulesOf(old), groupRulesOf(next)]
+  found.push(
+    ...without(has, had).map((each) => opens(`${each}: their consent to changes counts`)),
+    ...without(had, has).map((each) => closes(`${each}: their consent to changes no longer counts`)),
+  )
   if (old !== undefined && next !== undefined && old.name !== next.name)
     found.push(opens("another claim names the people in the history: one person may appear as another"))
   if (old !== undefined && next !== undefined && !same(old.login, next.login))
@@ -92,10 +97,23 @@ function rulesOf(issuer: OperatorIssuerPlan | undefined, role: string): string[]
   })
 }
 
-function issuerWords(name: string, { roles, name: claim, login }: OperatorIssuerPlan): string {
+function groupRulesOf(issuer: OperatorIssuerPlan | undefined): string[] {
+  return (issuer?.groups ?? []).flatMap(({ group, claim, values }) =>
+    values.map((value) => `tokens with ${claim} \`${value}\` are in the group \`${group}\``),
+  )
+}
+
+function without(list: readonly string[], other: readonly string[]): string[] {
+  return list.filter((each) => !other.includes(each))
+}
+
+function issuerWords(name: string, { roles, groups = [], name: claim, login }: OperatorIssuerPlan): string {
   const inside = [
     ...roles.map(({ role, claim: by, values = [] }) =>
       [`role ${role}`, ...(by === undefined ? [] : ["claim", quoted(by), ...values.map(quoted)])].join(" "),
+    ),
+    ...groups.map(({ group, claim: by, values }) =>
+      ["group", quoted(group), "claim", quoted(by), ...values.map(quoted)].join(" "),
     ),
     ...(claim === undefined ? [] : [`name ${quoted(claim)}`]),
     ...(login === undefined

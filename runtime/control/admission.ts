@@ -95,9 +95,9 @@ function isOfAnotherOrigin({ headers }: FastifyRequest): boolean {
 /** `GET /v1/whoami`: the caller. `GET /v1/login`: where people log in, for `sallyport login`. */
 export function addIdentityRoutes(app: FastifyInstance, logins: () => readonly LoginOffer[]): void {
   app.get("/v1/whoami", async (request) => {
-    const { kind, name, role, may = null, issuer = null, expiresAt } = operatorOf(request.raw)
+    const { kind, name, role, groups = [], may = null, issuer = null, expiresAt } = operatorOf(request.raw)
     const end = expiresAt === undefined ? null : new Date(expiresAt * 1000).toISOString()
-    return { kind, name, role, may, issuer, expiresAt: end }
+    return { kind, name, role, groups, may, issuer, expiresAt: end }
   })
   app.get("/v1/login", async () => ({ logins: logins() }))
 }

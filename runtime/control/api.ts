@@ -1,7 +1,8 @@
 import * as z from "zod"
 import type { RequestExplanation } from "../gateway/explain/request-explanation.ts"
+import { changeClasses } from "../plan/change-rules.ts"
 import { controlRoles } from "../plan/control.ts"
-import { plan } from "../plan/plan.ts"
+import { digest, plan } from "../plan/plan.ts"
 import { planAuthor, planSeal, sealSignature } from "../plan/seal.ts"
 
 /** Every response of the control API has this header, so that a client can tell it from another server at the same address. */
@@ -11,9 +12,13 @@ export type ControlMark = typeof controlMark
 /** Who applied a plan, for the history. */
 export type Author = z.infer<typeof planAuthor>
 
+/** The classes of changes that the caller consents to. */
+const allow = z.array(z.enum(changeClasses)).max(changeClasses.length)
+
 /**
  * Body of `PUT /v1/plan`. `base` is the serial that the plan was compared with, null when no plan was running. `baseStamp` distinguishes it
  * from a plan with the same serial in another history of the database. `seal` and `signature` are those of the plan's file.
+ * `allow`: what the caller consents to.
  */
 export const applyRequest = z.strictObject({
   plan: z.unknown(),
@@ -22,6 +27,7 @@ export const applyRequest = z.strictObject({
   author: planAuthor,
   seal: planSeal.optional(),
   signature: sealSignature.optional(),
+  allow: allow.default([]),
 })
 
 /** Body of `POST /v1/rollback`: applies the plan of an earlier serial again, with a new serial. */
@@ -30,16 +36,55 @@ export const rollbackRequest = z.strictObject({
   base: z.number().int().min(1).nullable(),
   baseStamp: z.string().optional(),
   author: planAuthor,
+  allow: allow.default([]),
 })
 
 /**
+ * Body of `POST /v1/consents`: consents to classes of changes of a plan, by its digest, over the running plan. An empty `allow` withdraws an earlier
+ * consent.
+ */
+export const consentRequest = z.strictObject({
+  digest,
+  base: z.number().int().min(1).nullable(),
+  baseStamp: z.string().optional(),
+  allow,
+  message: z.string().max(2000).nullable().default(null),
+})
+
+/** A consent to classes of changes: of whom, with the groups that person had then. `at` is RFC 3339. */
+const planConsent = z.strictObject({
+  who: z.string(),
+  kind: z.enum(["person", "token", "shared"]),
+  issuer: z.string().nullable(),
+  role: z.enum(controlRoles),
+  groups: z.array(z.string()),
+  allow,
+  message: z.string().nullable(),
+  at: z.string(),
+})
+/** See `planConsent`. */
+export type PlanConsent = z.infer<typeof planConsent>
+
+/** Response of `GET /v1/consents`: consents to plans that could replace the running one, by their digests. */
+export const consentsAnswer = z.strictObject({
+  consents: z.array(z.strictObject({ digest: z.string(), consent: planConsent })),
+})
+export type ConsentsAnswer = z.infer<typeof consentsAnswer>
+
+/** Reads a stored consent; another version may have written it. */
+export function readConsent(json: string): PlanConsent | undefined {
+  return planConsent.safeParse(JSON.parse(json)).data
+}
+
+/**
  * How a plan came into the history. `seal`: who made its file and when, as the file says it; proved only with a `signer`, the name or id of the key
- * that `signature` was verified with.
+ * that `signature` was verified with. `consents`: those that counted.
  */
 export const provenance = z.strictObject({
   seal: planSeal.optional(),
   signature: sealSignature.optional(),
   signer: z.string().optional(),
+  consents: z.array(planConsent).optional(),
 })
 /** See `provenance`. */
 export type Provenance = z.infer<typeof provenance>
@@ -241,6 +286,9 @@ export const controlProblem = z.object({
     .array(z.object({ path: z.string(), message: z.string(), origin: z.string().optional() }))
     .optional(),
   current: planRecord.nullable().optional(),
+  missing: z
+    .array(z.object({ class: z.string(), rule: z.string(), changes: z.array(z.string()) }))
+    .optional(),
 })
 
 const short = z.string().max(1_024)
@@ -512,6 +560,7 @@ export interface WhoamiAnswer {
   readonly kind: "person" | "token" | "shared"
   readonly name: string
   readonly role: (typeof controlRoles)[number]
+  readonly groups: readonly string[]
   /** The scope of a token; null: everything that the role may do. */
   readonly may: readonly string[] | null
   readonly issuer: string | null

@@ -30,6 +30,9 @@ const shownFields = [
   "expiresAt",
   "key",
   "dryRun",
+  "digest",
+  "allow",
+  "message",
   "author",
 ] as const
 

@@ -1,7 +1,27 @@
-import { type ChangeRules, changeRules, type PlanSigner } from "../plan/change-rules.ts"
+import {
+  type ChangeClass,
+  type ChangeRules,
+  type ConsentRule,
+  changeRules,
+  consentRuleText,
+  type PlanSigner,
+} from "../plan/change-rules.ts"
 import type { Plan } from "../plan/plan.ts"
+import { readPlan } from "../plan/read.ts"
 import { keyIdOf, type PlanSeal, readSignerKey, type SealSignature, signerOf } from "../plan/seal.ts"
-import type { PlanRecord, Provenance } from "./api.ts"
+import { listConsents } from "../store/consents.ts"
+import {
+  type ControlProblem,
+  type PlanAnswer,
+  type PlanConsent,
+  type PlanRecord,
+  type Provenance,
+  readConsent,
+} from "./api.ts"
+import { consentOf, missingConsents } from "./consent.ts"
+import type { Operator } from "./operators.ts"
+import { consentBase } from "./plan-base.ts"
+import type { ControlPorts, ReviewedChange } from "./ports.ts"
 import type { ProblemKind } from "./problem.ts"
 
 /** A plan that shall replace the running one. */
@@ -11,6 +31,11 @@ export interface Proposal {
   readonly signature: SealSignature | undefined
   /** It is of the history: its seal is that with which it was applied then. */
   readonly isRollback: boolean
+  readonly operator: Operator
+  /** What the operator consents to by applying it. */
+  readonly allow: readonly ChangeClass[]
+  /** It changes who may operate or what a change needs. */
+  readonly changesTrust: boolean
 }
 
 /** The plan that would be replaced, with its rules. Undefined: no plan was applied yet, so there are no rules. */
@@ -23,11 +48,87 @@ export interface Replaced {
 export class ChangeRefused extends Error {
   override readonly name = "ChangeRefused"
   readonly kind: ProblemKind
+  readonly extra: Pick<ControlProblem, "missing">
 
-  constructor(kind: ProblemKind, detail: string) {
+  constructor(kind: ProblemKind, detail: string, extra: Pick<ControlProblem, "missing"> = {}) {
     super(detail)
     this.kind = kind
+    this.extra = extra
   }
+}
+
+/**
+ * Checks that a plan keeps the rules of the plan that it would replace, and returns what is known about its origin. The rules of the new plan do not
+ * count: it cannot allow itself.
+ * @throws ChangeRefused
+ */
+export async function admitChange(
+  ports: ControlPorts,
+  proposal: Proposal,
+  running: PlanAnswer | undefined,
+): Promise<Provenance | undefined> {
+  const rules = running !== undefined && ports.enforcesChangeRules ? rulesOf(running.plan) : {}
+  const replaced = running && { record: running.record, rules }
+  const sealed = checkSeal(proposal, replaced, await ports.historyIdentity())
+  if (running === undefined || rules.consents === undefined) return sealed
+  const consents = await checkConsents(ports, proposal, running, rules.consents)
+  return consents.length === 0 ? sealed : { ...sealed, consents }
+}
+
+/** Returns the consents to the plan, those that no rule needs, too. */
+async function checkConsents(
+  ports: ControlPorts,
+  proposal: Proposal,
+  running: PlanAnswer,
+  rules: readonly ConsentRule[],
+): Promise<PlanConsent[]> {
+  const { plan, operator, allow, seal, changesTrust } = proposal
+  if (plan.digest === running.record.digest) return []
+  const stored = await listConsents(ports.consents.database, consentBase(running.record))
+  const given = [
+    ...stored
+      .filter(({ digest }) => digest === plan.digest)
+      .flatMap(({ consent }) => readConsent(consent) ?? []),
+    ...(allow.length === 0 ? [] : [consentOf(operator, allow)]),
+  ]
+  const changes = await reviewed(ports, running.plan, plan)
+  const routes = Object.keys(running.plan.plan.routes).length
+  const bringers = { operator, author: seal?.author.who }
+  const missing = missingConsents(rules, { changes, routes, everything: changesTrust }, given, bringers)
+  if (missing.length === 0) return given
+  throw new ChangeRefused(
+    "consent-required",
+    `consent is missing, by the rules of the running plan: ${missing.map(({ rule }) => `\`${consentRuleText(rule)}\``).join(", ")}`,
+    {
+      missing: missing.map(({ rule, changes }) => ({
+        class: rule.class,
+        rule: consentRuleText(rule),
+        changes: changes.slice(0, changesShown).map(({ text }) => text),
+      })),
+    },
+  )
+}
+
+/** Enough to know what the consent is to; `sallyport plan` shows all. */
+const changesShown = 20
+
+/** Without a comparison nobody knows which rules ask, so nothing is applied. */
+async function reviewed(ports: ControlPorts, before: Plan, after: Plan): Promise<readonly ReviewedChange[]> {
+  if (ports.reviewPlans === undefined)
+    throw new ChangeRefused(
+      "no-review",
+      "the running plan has rules for classes of changes, and this process was started without what compares plans",
+    )
+  const read = readPlan(before)
+  if ("problems" in read)
+    throw new ChangeRefused(
+      "no-review",
+      "this version of Sallyport cannot read the running plan, so it cannot compare it",
+    )
+  return ports.reviewPlans(read.plan.plan, after.plan).catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new ChangeRefused("no-review", `the comparison with the running plan failed: ${reason}`)
+  })
 }
 
 /**
@@ -49,7 +150,7 @@ export function rulesOf(stored: unknown): ChangeRules {
  * What is known about the origin of a plan.
  * @throws ChangeRefused when its seal is not as the replaced plan demands
  */
-export function checkSeal(
+function checkSeal(
   proposal: Proposal,
   replaced: Replaced | undefined,
   history: string,

@@ -11,6 +11,8 @@ export interface Operator {
   /** For a person the claim of the plan, for a token its name. */
   readonly name: string
   readonly role: OperatorRole
+  /** Groups of a person, by the claims of the plan; absent: none. */
+  readonly groups?: readonly string[]
   /** The operations and groups that a token may do; absent: everything that its role may do. */
   readonly may?: readonly string[]
   /** The issuer of a person's token. */
@@ -134,7 +136,9 @@ function personOf({ name: issuer, plan }: OperatorIssuer, claims: Claims): Opera
   if (role === undefined)
     return { denied: "forbidden", detail: `the token of \`${name}\` has no role for the control API` }
   const { exp } = claims
+  const groups = (plan.groups ?? []).filter((each) => hasClaim(claims, each)).map(({ group }) => group)
   return {
+    ...(groups.length === 0 ? {} : { groups: [...new Set(groups)] }),
     ...{ kind: "person", name, role, issuer },
     ...(typeof exp === "number" ? { expiresAt: exp } : {}),
   }
@@ -143,14 +147,19 @@ function personOf({ name: issuer, plan }: OperatorIssuer, claims: Claims): Opera
 /** The highest role of a token; undefined: none. */
 function roleOf({ roles }: OperatorIssuerPlan, claims: Claims): OperatorRole | undefined {
   const fitting = roles.filter(
-    ({ claim, values }) =>
-      claim === undefined ||
-      wordsOf(claim, claimAt(claims, claim)).some((each) => isOneOf(values ?? [], each)),
+    ({ claim, values = [] }) => claim === undefined || hasClaim(claims, { claim, values }),
   )
   return fitting.reduce<OperatorRole | undefined>(
     (best, { role }) => (best !== undefined && includesRole(best, role) ? best : role),
     undefined,
   )
+}
+
+function hasClaim(
+  claims: Claims,
+  { claim, values }: { readonly claim: string; readonly values: readonly string[] },
+): boolean {
+  return wordsOf(claim, claimAt(claims, claim)).some((each) => isOneOf(values, each))
 }
 
 /** The texts of a list, the text itself, or the words of a scope (RFC 8693 §4.2). */

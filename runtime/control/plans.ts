@@ -3,12 +3,14 @@ import { digestOf } from "../plan/canonical.ts"
 import type { Plan } from "../plan/plan.ts"
 import { readPlan } from "../plan/read.ts"
 import type { PlanBase } from "../store/plans.ts"
-import { type Author, applyRequest, type PlanRecord, type Provenance, rollbackRequest } from "./api.ts"
+import { type Author, applyRequest, type Provenance, rollbackRequest } from "./api.ts"
 import { bodyOf } from "./body.ts"
-import { ChangeRefused, checkSeal, type Proposal, rulesOf } from "./change-gate.ts"
+import { admitChange, ChangeRefused, type Proposal } from "./change-gate.ts"
 import { operatorOf } from "./operators.ts"
+import { isBase, sendStale } from "./plan-base.ts"
 import type { ControlPorts } from "./ports.ts"
 import { sendProblem } from "./problem.ts"
+import { covers } from "./routes.ts"
 
 const historyDefault = 20
 const historyMax = 500
@@ -42,8 +44,8 @@ export function addPlanRoutes(app: FastifyInstance, ports: ControlPorts): void {
         problems: [...read.problems],
       })
     }
-    const { author, seal, signature } = body
-    const offer = { plan: read.plan, base: baseOf(body), author, seal, signature, isRollback: false }
+    const { author, seal, signature, allow } = body
+    const offer = { plan: read.plan, base: baseOf(body), author, seal, signature, allow, isRollback: false }
     return apply(ports, offer, { request, reply })
   })
   app.post("/v1/rollback", async (request, reply) => {
@@ -58,8 +60,8 @@ export function addPlanRoutes(app: FastifyInstance, ports: ControlPorts): void {
       return sendProblem(reply, "plan-invalid", detail, { problems: [...read.problems] })
     }
     const { seal, signature } = old.record.provenance ?? {}
-    const { author } = body
-    const offer = { plan: read.plan, base: baseOf(body), author, seal, signature, isRollback: true }
+    const { author, allow } = body
+    const offer = { plan: read.plan, base: baseOf(body), author, seal, signature, allow, isRollback: true }
     return apply(ports, offer, { request, reply })
   })
 }
@@ -75,7 +77,7 @@ function baseOf({
 }
 
 /** Where a plan comes from, and what the caller says about it. */
-interface Offer extends Proposal {
+interface Offer extends Omit<Proposal, "operator" | "changesTrust"> {
   readonly base: PlanBase | null
   readonly author: Author
 }
@@ -89,22 +91,25 @@ async function apply(
   const { plan, author } = offer
   const operator = operatorOf(request.raw)
   const running = await ports.current()
-  if (operator.role !== "admin" && trustOf(plan) !== trustOf(running?.plan))
+  const changesTrust = trustOf(plan) !== trustOf(running?.plan)
+  if (operator.role !== "admin" && changesTrust)
     return sendProblem(
       reply,
       "forbidden",
       "the plan changes who may operate Sallyport or change its plan: its `control` or `change` block, or an issuer or value that it uses. Only the role `admin` may apply it",
     )
+  if (offer.allow.length > 0 && operator.may !== undefined && !covers(operator.may, "plan.consent"))
+    return sendProblem(
+      reply,
+      "forbidden",
+      `the token \`${operator.name}\` may not consent: that is \`plan.consent\``,
+    )
   if (!isBase(offer.base, running?.record)) return sendStale(reply, offer.base, running?.record ?? null)
   let provenance: Provenance | undefined
   try {
-    const replaced = running && {
-      record: running.record,
-      rules: ports.enforcesChangeRules ? rulesOf(running.plan) : {},
-    }
-    provenance = checkSeal(offer, replaced, await ports.historyIdentity())
+    provenance = await admitChange(ports, { ...offer, operator, changesTrust }, running)
   } catch (error) {
-    if (error instanceof ChangeRefused) return sendProblem(reply, error.kind, error.message)
+    if (error instanceof ChangeRefused) return sendProblem(reply, error.kind, error.message, error.extra)
     throw error
   }
   // With the stamp, so that exactly the plan is replaced whose rules were kept.
@@ -120,23 +125,6 @@ async function apply(
     ...(origin === undefined ? {} : { origin }),
   }))
   return sendProblem(reply, "plan-refused", outcome.problems[0]?.message ?? "", { problems })
-}
-
-/** Whether the running plan is the one that the new plan was compared with. */
-function isBase(base: PlanBase | null, running: PlanRecord | undefined): boolean {
-  if (base === null || running === undefined) return base === null && running === undefined
-  return base.serial === running.serial && (base.stamp === undefined || base.stamp === running.stamp)
-}
-
-function sendStale(reply: FastifyReply, base: PlanBase | null, current: PlanRecord | null): FastifyReply {
-  const now = current === null ? "nothing is running" : `serial ${current.serial} is running`
-  const then = base === null ? "that nothing was running" : `serial ${base.serial}`
-  const other =
-    current?.serial === base?.serial
-      ? " (another plan of that serial: the database was set back to an earlier state since)"
-      : ""
-  const detail = `the plan was compared with ${then}, but ${now}${other}; nothing was changed`
-  return sendProblem(reply, "plan-stale", detail, { current })
 }
 
 /** Everything in a plan that decides who the operators are and what a change needs, as one text. */

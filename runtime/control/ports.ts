@@ -1,5 +1,7 @@
 import type { RequestExplanation, RequestQuestion } from "../gateway/explain/request-explanation.ts"
-import type { Plan } from "../plan/plan.ts"
+import type { ChangeClass } from "../plan/change-rules.ts"
+import type { Plan, PlanBody } from "../plan/plan.ts"
+import type { Database } from "../store/database.ts"
 import type { PlanBase, PlanIdentity } from "../store/plans.ts"
 import type { MetricFamily } from "../telemetry/metrics.ts"
 import type {
@@ -38,6 +40,19 @@ export interface ApplyOrigin extends Author {
   readonly provenance?: Provenance | undefined
 }
 
+/** A change between two plans, as far as rules of `change` ask. */
+export interface ReviewedChange {
+  /** All classes of its effects, not only the worst. */
+  readonly classes: readonly ChangeClass[]
+  /** Keys of the routes that it concerns; empty: it is not limited to routes. */
+  readonly routes: readonly string[]
+  /** In one line, for people. */
+  readonly text: string
+}
+
+/** Finds what a plan changes. Rejects when it takes too long. */
+export type PlanReview = (before: PlanBody, after: PlanBody) => Promise<readonly ReviewedChange[]>
+
 /** Whether a process may get traffic. */
 export interface Readiness {
   /** Why it must not get traffic yet; empty when it is ready. */
@@ -64,6 +79,10 @@ export interface ControlPorts extends HealthPorts {
   history(limit: number): Promise<readonly PlanRecord[]>
   /** Whether plans must keep the `change` rules of the plan that they replace. */
   readonly enforcesChangeRules: boolean
+  /** Absent: this process was started without the compiler, so it refuses plans where the rules ask for classes of changes. */
+  readonly reviewPlans?: PlanReview | undefined
+  /** Where consents are stored. */
+  readonly consents: { readonly database: Database }
   /** Identifies the history for seals. */
   historyIdentity(): Promise<string>
   apply(plan: Plan, base: PlanBase | null, author: ApplyOrigin): Promise<ApplyOutcome>

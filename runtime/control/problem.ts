@@ -31,10 +31,12 @@ export const controlProblems = {
   "plan-refused": [422, "Plan cannot be provisioned here"],
   "plan-stale": [412, "Plan is stale"],
   "plan-unsigned": [403, "Plan is not signed as declared"],
+  "consent-required": [403, "Plan needs consent"],
   unavailable: [503, "Database unavailable"],
   "no-control": [503, "Control API not available in this process"],
   "no-engine": [503, "No engine available"],
   "no-gateway": [503, "No gateway available"],
+  "no-review": [503, "Plans cannot be compared in this process"],
   internal: [500, "Internal error"],
 } as const
 
@@ -47,7 +49,7 @@ export function sendProblem(
   reply: FastifyReply,
   kind: ProblemKind,
   detail: string,
-  extra: Pick<ControlProblem, "problems" | "current"> = {},
+  extra: Pick<ControlProblem, "problems" | "current" | "missing"> = {},
 ): FastifyReply {
   const [status, title] = controlProblems[kind]
   return reply

@@ -34,6 +34,8 @@ export const routeRules: Readonly<Record<string, RouteRule>> = {
   "GET /v1/plans/:serial": read("viewer", "plan.read"),
   "PUT /v1/plan": change("publisher", "plan.apply"),
   "POST /v1/rollback": change("publisher", "plan.rollback"),
+  "GET /v1/consents": read("viewer", "plan.read"),
+  "POST /v1/consents": change("viewer", "plan.consent"),
   "POST /v1/explain-request": read("viewer", "explain"),
   "GET /v1/refusals/:id": read("viewer", "explain"),
   "GET /v1/subscriptions": read("viewer", "subscription.read"),
@@ -85,7 +87,7 @@ const groups: ReadonlySet<string> = new Set(
   [...operations.keys()].flatMap((operation) => (operation.includes(".") ? [groupOf(operation)] : [])),
 )
 
-/** Whether a word of a scope names an operation, or a group of them: `plan` is all of `plan.read`, `plan.apply` and `plan.rollback`. */
+/** Whether a word of a scope names an operation, or a group of them: `plan` is all of `plan.read`, `plan.apply`, `plan.consent` and `plan.rollback`. */
 export function isScopeWord(word: string): boolean {
   return operations.has(word) || groups.has(word)
 }

@@ -15,6 +15,7 @@ import { controlMark, explainRequestQuestion } from "./api.ts"
 import { Attempts } from "./attempts.ts"
 import { addAuditHooks, addAuditRoutes } from "./audit.ts"
 import { bodyOf } from "./body.ts"
+import { addConsentRoutes } from "./consent-desk.ts"
 import { type ControlCallers, OperatorAccess, type OperatorSources } from "./operators.ts"
 import { addPlanRoutes } from "./plans.ts"
 import { type ControlPorts, type HealthPorts, Unavailable } from "./ports.ts"
@@ -83,6 +84,7 @@ export function startControl(settings: ControlSettings, ports: ControlPorts): Pr
     addAuditRoutes(app, ports.audit)
     addStatusRoute(app, ports)
     addPlanRoutes(app, ports)
+    addConsentRoutes(app, ports)
     addSubscriptionRoutes(app, ports.subscriptions)
     addUsageRoutes(app, ports.usage)
     addPruneRoute(app, ports.pruning)

@@ -29,6 +29,18 @@ const operatorIssuer = z.strictObject({
     )
     .min(1)
     .max(100),
+  /** Groups that rules of `change` name, by claims as for roles. */
+  groups: z
+    .array(
+      z.strictObject({
+        group: z.string().min(1).max(256),
+        claim: claimName,
+        values: z.array(z.string().max(1024)).min(1).max(1000),
+      }),
+    )
+    .min(1)
+    .max(100)
+    .optional(),
   name: claimName.optional(),
   login: z
     .strictObject({ client: z.string().min(1).max(256), scope: z.string().max(1024).optional() })

@@ -2,6 +2,7 @@ import type * as z from "zod"
 import { toDotPath } from "zod/v4/core"
 import type { EngineGrants } from "./authz.ts"
 import { digestOf, stepIdOf } from "./canonical.ts"
+import { controlRoles } from "./control.ts"
 import type { NamedTable } from "./facts.ts"
 import { type Plan, type PlanBody, plan, planFormat } from "./plan.ts"
 import { type Issuer, routeKeyOf } from "./resources.ts"
@@ -302,7 +303,13 @@ class Integrity {
       if (this.#plan.issuers[key]?.audiences === null)
         this.#add(`control.issuers.${key}`, "the control API accepts no tokens without an audience")
     }
-    // With a key that verifies nothing, no plan could replace this one.
+    // Rules that nobody can keep: no plan could replace this one.
+    const groups = Object.values(this.#plan.control?.issuers ?? {}).flatMap((issuer) => issuer.groups ?? [])
+    const known = new Set<string>([...controlRoles, ...groups.map(({ group }) => group)])
+    this.#plan.change?.consents?.forEach(({ of }, index) => {
+      if (of !== undefined && !known.has(of))
+        this.#add(`change.consents[${index}].of`, `no issuer of \`control\` gives the group \`${cut(of)}\``)
+    })
     this.#plan.change?.signers?.forEach(({ key }, index) => {
       if (readSignerKey(key) === undefined)
         this.#add(`change.signers[${index}].key`, "is not a public key of Ed25519 or of ECDSA on P-256")

@@ -1,7 +1,13 @@
 import { SourceUnavailable } from "../check/ports.ts"
 import type { StatusAnswer } from "../control/api.ts"
 import type { PlanKeeper } from "../control/plan-keeper.ts"
-import { type ControlPorts, type HealthPorts, type Readiness, Unavailable } from "../control/ports.ts"
+import {
+  type ControlPorts,
+  type HealthPorts,
+  type PlanReview,
+  type Readiness,
+  Unavailable,
+} from "../control/ports.ts"
 import { type Control, startControl, startHealth } from "../control/server.ts"
 import type { Address } from "../plan/resources.ts"
 import { findControlToken } from "../store/control-tokens.ts"
@@ -36,6 +42,7 @@ export interface ControlRole {
   readonly log: Log
   readonly auditSinks?: readonly string[] | undefined
   readonly auditToken?: string | undefined
+  readonly reviewPlans?: PlanReview | undefined
   /** Default: true. */
   readonly enforcesChangeRules?: boolean | undefined
 }
@@ -45,7 +52,7 @@ export interface ControlRole {
  * @throws StartError when its address cannot be opened
  */
 export async function openControl(role: ControlRole, parts: ControlParts): Promise<Control | undefined> {
-  const { roles, control, hosts, log, auditSinks, auditToken, enforcesChangeRules = true } = role
+  const { roles, control, hosts, log, auditSinks, auditToken, enforcesChangeRules = true, reviewPlans } = role
   const operates = roles.includes("control")
   if (operates && control?.token === undefined)
     throw new StartError("the role `control` needs a token", "Set SALLYPORT_CONTROL_TOKEN.")
@@ -65,7 +72,7 @@ export async function openControl(role: ControlRole, parts: ControlParts): Promi
         callers: () => operators?.callers,
         findToken: (digest) => findControlToken(parts.database, digest),
       },
-      { ...health, ...portsOf(parts), audit, enforcesChangeRules },
+      { ...health, ...portsOf(parts), audit, enforcesChangeRules, reviewPlans },
     )
     operators?.attach(opened)
     return {
@@ -83,7 +90,7 @@ export async function openControl(role: ControlRole, parts: ControlParts): Promi
 /** What the control API can ask of this process. */
 function portsOf(
   parts: ControlParts,
-): Omit<ControlPorts, keyof HealthPorts | "audit" | "enforcesChangeRules"> {
+): Omit<ControlPorts, keyof HealthPorts | "audit" | "enforcesChangeRules" | "reviewPlans"> {
   const { keeper } = parts
   return {
     current: () => keeper.current(),
@@ -94,6 +101,7 @@ function portsOf(
     subscriptions: parts.metering.subscriptionDesk,
     usage: parts.metering.usageDesk,
     tokens: { database: parts.database },
+    consents: { database: parts.database },
     pruning: {
       prune: (retention, cursor) => prune(parts.database, retention, cursor),
       countPrunable: (retention) => countPrunable(parts.database, retention),

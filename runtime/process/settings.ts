@@ -2,7 +2,7 @@ import { join } from "node:path"
 import type { ModelText } from "../authz/ports.ts"
 import type { TupleKey } from "../check/ports.ts"
 import type { Author } from "../control/api.ts"
-import type { ApplyOutcome } from "../control/ports.ts"
+import type { ApplyOutcome, PlanReview } from "../control/ports.ts"
 import type { Plan } from "../plan/plan.ts"
 import type { Address } from "../plan/resources.ts"
 import type { Log } from "../telemetry/log.ts"
@@ -51,6 +51,8 @@ export interface RuntimeSettings {
   readonly auditSinks?: readonly string[]
   /** Bearer token for the URLs among them. */
   readonly auditToken?: string
+  /** Finds what plans change, for rules of `change`. The compiler provides it. */
+  readonly reviewPlans?: PlanReview
   /** Whether the control API enforces the `change` rules of plans (default: true). `dev` applies every save. */
   readonly enforcesChangeRules?: boolean
   /** How long `close` waits for requests in progress, in milliseconds (default: 10,000). */

@@ -1,4 +1,5 @@
 import type { Plan, PlanBody } from "../plan/plan.ts"
+import { removeOldConsents } from "./consents.ts"
 import {
   type Database,
   isSqlError,
@@ -214,6 +215,7 @@ export async function insertPlan(database: Database, entry: PlanInsert): Promise
       ])
       const serial = rows[0]?.[0]
       if (serial === undefined) return undefined
+      await removeOldConsents(transaction, serial - 1)
       return { serial, stamp, stores: await ensureDeclaredStores(transaction, plan.plan) }
     })
     .catch((error: unknown) => {

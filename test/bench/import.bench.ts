@@ -112,7 +112,7 @@ try {
     ))
   )
     await new Promise((resolve) => setTimeout(resolve, 50))
-  await run("apply", "--yes", "--allow-danger")
+  await run("apply", "--yes", "--allow", "opens", "--allow-danger")
   for (const [round, bar] of bars.entries()) {
     const file = join(folder, `${round}.jsonl`)
     writeFileSync(file, tuplesOf(`${round}`))

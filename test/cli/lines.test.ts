@@ -139,9 +139,20 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
   apply: [
     [[], {}, { file: undefined, yes: false, allowDanger: false }],
     [["next.json"], { yes: true, allowDanger: true }, { file: "next.json", yes: true, allowDanger: true }],
+    [[], { allow: "breaking,opens" }, { allow: ["opens", "breaking"] }],
+    [[], { allow: "danger" }, /unknown class `danger`/],
     [[], { wait: "2m" }, { waitMs: 120_000 }],
     [[], { wait: false }, { waitMs: 0 }],
     [[], { wait: "2" }, /--wait 2 is not a duration/],
+  ],
+  consent: [
+    [["next.json"], { allow: "opens" }, { to: { file: "next.json" }, allow: ["opens"], yes: false }],
+    [[], { rollback: "41", allow: "opens", yes: true }, { to: { serial: 41 }, yes: true }],
+    [["next.json"], { withdraw: true, message: "no" }, { allow: [], reason: "no" }],
+    [["next.json"], { withdraw: true, allow: "opens" }, /--allow or --withdraw, and not both/],
+    [["next.json"], {}, /--allow or --withdraw/],
+    [["next.json"], { rollback: "41", allow: "opens" }, /a plan file, or --rollback/],
+    [[], { allow: "opens" }, /a plan file, or --rollback/],
   ],
   diff: [
     [["a", "b"], { format: "json" }, { before: "a", after: "b", format: "json" }],

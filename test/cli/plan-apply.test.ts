@@ -133,10 +133,14 @@ describe("plan", () => {
     const sealed = JSON.parse(readFileSync(join(cwd, "next.json"), "utf8")) as SealedPlan
     expect(sealed.seal.base).toEqual({ digest: planOf(small).digest })
     const control = await atSeven()
-    expect(await run({ cwd, env: control.env }, "apply", "next.json", "--yes")).toMatchObject({ code: 0 })
+    expect(
+      await run({ cwd, env: control.env }, "apply", "next.json", "--yes", "--allow", "opens"),
+    ).toMatchObject({ code: 0 })
     expect(applied(control)).toMatchObject([{ base: 7, baseStamp: "stamp of 7" }])
     control.answers["GET /v1/plan"] = running(7, small.replace("10 per 1m", "30 per 1m"))
-    expect(await run({ cwd, env: control.env }, "apply", "next.json", "--yes")).toMatchObject({
+    expect(
+      await run({ cwd, env: control.env }, "apply", "next.json", "--yes", "--allow", "opens"),
+    ).toMatchObject({
       code: 3,
       err: expect.stringMatching(
         /stale: when it was made it was compared with a plan in a file \(digest [0-9a-f]{12}\), now serial 7 is, applied by ann; nothing/,
@@ -208,6 +212,29 @@ describe("apply", () => {
     expect(applied(control)).toMatchObject([{ base: 7, plan: { digest: planOf(other).digest } }])
   })
 
+  test("with --yes a plan that opens something is refused, unless that is consented to", async () => {
+    const control = await atSeven()
+    const cwd = folderWith({ "gateway.conf": other })
+    const refused = await run({ cwd, env: control.env }, "apply", "--yes")
+    expect(refused).toMatchObject({
+      code: 3,
+      err: expect.stringMatching(/opens something: 20 instead of 10 calls .*\nhelp: .*--allow opens/),
+    })
+    expect((await run({ cwd, env: control.env }, "apply", "--yes", "--allow", "closes")).code).toBe(3)
+    expect(applied(control)).toEqual([])
+    const meant = await run({ cwd, env: control.env }, "apply", "--yes", "--allow", "opens")
+    expect(meant).toMatchObject({ code: 0, err: "" })
+    expect(applied(control)).toMatchObject([{ base: 7, allow: ["opens"] }])
+    // A person who has seen it says `yes`.
+    const asked = await run({ cwd, env: control.env, answers: ["yes"] }, "apply")
+    expect(asked.code).toBe(0)
+    // A rule of the running plan is the listener's to judge: somebody else may have consented.
+    const ruled = `${small}\nchange { opens needs consent }\n`
+    control.answers["GET /v1/plan"] = running(7, ruled)
+    writeFileSync(join(cwd, "gateway.conf"), `${other}\nchange { opens needs consent }\n`)
+    expect((await run({ cwd, env: control.env }, "apply", "--yes")).code).toBe(0)
+  })
+
   test("with --yes a plan that loses what runs is refused, unless that is said to be meant", async () => {
     const control = await atSeven()
     const empty = small.replace(/^api [\s\S]*/m, "")
@@ -226,7 +253,7 @@ describe("apply", () => {
     const control = await atSeven()
     const env = { ...control.env, SALLYPORT_WHO: "ci 42" }
     const cwd = folderWith({ "gateway.conf": other })
-    await run({ cwd, env }, "apply", "--yes")
+    await run({ cwd, env }, "apply", "--yes", "--allow", "opens")
     expect(control.seen.at(-1)?.body).toMatchObject({ author: { who: "ci 42" } })
     writeFileSync(join(cwd, "gateway.conf"), `# another comment\n${small}`)
     const same = await run({ cwd, env }, "apply", "--yes")
@@ -239,7 +266,7 @@ describe("apply", () => {
     const cwd = folderWith({ "gateway.conf": other })
     await run({ cwd, env: control.env }, "plan", "--out", "next.json")
     writeFileSync(join(cwd, "gateway.conf"), "rubbish")
-    const outcome = await run({ cwd, env: control.env }, "apply", "next.json", "--yes")
+    const outcome = await run({ cwd, env: control.env }, "apply", "next.json", "--yes", "--allow", "opens")
     expect(outcome).toMatchObject({ code: 0, err: "" })
     expect(applied(control)).toMatchObject([{ base: 7, plan: planOf(other) }])
   })
@@ -257,7 +284,7 @@ describe("apply", () => {
     const cwd = folderWith({ "gateway.conf": other })
     await run({ cwd, env: control.env }, "plan", "--out", "next.json")
     control.answers["GET /v1/plan"] = now
-    const outcome = await run({ cwd, env: control.env }, "apply", "next.json", "--yes")
+    const outcome = await run({ cwd, env: control.env }, "apply", "next.json", "--yes", "--allow", "opens")
     expect(outcome).toMatchObject({ code: 3, err: expect.stringContaining(words) })
     expect(applied(control)).toEqual([])
   })
@@ -272,6 +299,8 @@ describe("apply", () => {
       { cwd: folderWith({ "gateway.conf": other }), env: control.env },
       "apply",
       "--yes",
+      "--allow",
+      "opens",
     )
     expect(outcome).toMatchObject({
       code: 3,
@@ -295,6 +324,8 @@ describe("apply", () => {
       { cwd: folderWith({ "gateway.conf": other }), env: control.env },
       "apply",
       "--yes",
+      "--allow",
+      "opens",
     )
     expect(outcome.code).toBe(1)
     expect(outcome.err).toContain(

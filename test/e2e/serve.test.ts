@@ -101,7 +101,7 @@ api slow { path "/slow"; auth none; backend "http://127.0.0.1:${ports[3]}"; GET 
   test("plan shows changes, apply makes them, then there are none", async () => {
     expect(await sallyport("plan")).toMatchObject({ code: 2, err: "" })
     expect(await sallyport("apply")).toMatchObject({ code: 3 })
-    expect(await sallyport("apply", "--yes")).toMatchObject({
+    expect(await sallyport("apply", "--yes", "--allow", "opens")).toMatchObject({
       code: 0,
       out: expect.stringContaining("Applied as serial 1."),
     })
@@ -141,7 +141,7 @@ api slow { path "/slow"; auth none; backend "http://127.0.0.1:${ports[3]}"; GET 
       })
     const both = await Promise.all([put(controlA(), "a.json"), put(controlB(), "b.json")])
     expect(both.map(({ status }) => status).sort()).toEqual([200, 412])
-    expect(await sallyport("apply", "c.json", "--yes")).toMatchObject({
+    expect(await sallyport("apply", "c.json", "--yes", "--allow", "opens")).toMatchObject({
       code: 3,
       err: expect.stringContaining("the plan is stale"),
     })
@@ -172,7 +172,7 @@ api slow { path "/slow"; auth none; backend "http://127.0.0.1:${ports[3]}"; GET 
       `${text}value who = env(E2E_NOT_SET)\nvalue what = env(E2E_NEITHER)
 api more { path "/more"; auth none; GET "/" { respond 200 { body text "\${who} \${what}" } } }\n`,
     )
-    const refused = await sallyport("apply", "--yes")
+    const refused = await sallyport("apply", "--yes", "--allow", "opens")
     expect(refused.code).toBe(1)
     expect(refused.err).toContain("E2E_NOT_SET")
     expect(refused.err).toContain("E2E_NEITHER")
@@ -211,7 +211,7 @@ api more { path "/more"; auth none; GET "/" { respond 200 { body text "\${who} \
     await ready(at)
     expect(await (await fetch(`http://127.0.0.1:${at}/healthz`)).json()).toEqual({ status: "ok" })
     expect(await (await fetch(`http://127.0.0.1:${at}/metrics`)).text()).toContain("process_")
-    for (const command of [["status"], ["plan"], ["apply", "--yes"]])
+    for (const command of [["status"], ["plan"], ["apply", "--yes", "--allow", "opens"]])
       expect(await run({ cwd: folder, env: env(at) }, ...command)).toMatchObject({
         code: 1,
         err: expect.stringContaining("started without the role `control`"),
@@ -289,7 +289,7 @@ api status { path "/status"; auth none; GET "/" { respond 200 { body text "${tex
     err: expect.stringContaining("reader"),
   })
   write("two")
-  expect(await sallyport("apply", "--yes")).toMatchObject({ code: 0 })
+  expect(await sallyport("apply", "--yes", "--allow", "opens")).toMatchObject({ code: 0 })
   expect(await status()).toBe("two")
   expect(await served.stop()).toBe(0)
 })

@@ -93,7 +93,10 @@ describePostgres("a soak of mixed traffic", () => {
     expect(await run({ cwd: folder, env: plain }, "migrate")).toMatchObject({ code: 0, err: "" })
     served = start(folder, env, "serve")
     await eventually(() => fetch(`http://127.0.0.1:${ports[2]}/healthz`))
-    expect(await run({ cwd: folder, env: plain }, "apply", "--yes")).toMatchObject({ code: 0, err: "" })
+    expect(await run({ cwd: folder, env: plain }, "apply", "--yes", "--allow", "opens")).toMatchObject({
+      code: 0,
+      err: "",
+    })
     await eventually(async () => ((await fetch(`http://127.0.0.1:${ports[2]}/readyz`)).ok ? true : undefined))
   })
 

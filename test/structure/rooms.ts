@@ -187,6 +187,7 @@ export const rooms: readonly Room[] = [
       "call-record",
       "capabilities",
       "connection-url",
+      "consents",
       "continuation",
       "control-tokens",
       "database",

@@ -22,7 +22,9 @@ api slow { path "/slow"; auth none; backend "http://127.0.0.1:${here.ports[3]}";
     here.write(conf())
     const serving = here.serve("--workers", "2")
     await serving.printed(/"started"/)
-    expect(await here.sallyport("apply", "--yes", "--wait", "60s")).toMatchObject({ code: 0 })
+    expect(await here.sallyport("apply", "--yes", "--allow", "opens", "--wait", "60s")).toMatchObject({
+      code: 0,
+    })
     const pids = await workersOf(here, 2)
     const running = here.gateway("/slow").then((each) => each.text())
     await expect.poll(() => held.length).toBe(1)

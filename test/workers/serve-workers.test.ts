@@ -64,7 +64,7 @@ ${more}`
   })
 
   test("apply swaps the plan on all workers before it replies; each reports to the fleet", async () => {
-    expect(await here.sallyport("apply", "--yes", "--wait", "60s")).toMatchObject({
+    expect(await here.sallyport("apply", "--yes", "--allow", "opens", "--wait", "60s")).toMatchObject({
       code: 0,
       out: expect.stringContaining("All 3 processes serve it."),
     })
@@ -156,7 +156,9 @@ ${more}`
       }
     })
     here.write(configured("two"))
-    expect(await here.sallyport("apply", "--yes", "--wait", "60s")).toMatchObject({ code: 0 })
+    expect(await here.sallyport("apply", "--yes", "--allow", "opens", "--wait", "60s")).toMatchObject({
+      code: 0,
+    })
     expect(new Set(await answers())).toEqual(new Set(["two"]))
     over = true
     await Promise.all(load)
@@ -170,7 +172,7 @@ ${more}`
         'secret other = env(NOT_SET)\napi other { path "/other"; auth subscription; GET "/" { respond 200 } }\nsubscription bob { api other; key other }',
       ),
     )
-    const refused = await here.sallyport("apply", "--yes", "--no-wait")
+    const refused = await here.sallyport("apply", "--yes", "--allow", "opens", "--no-wait")
     expect(refused).toMatchObject({ code: 1, err: expect.stringContaining("NOT_SET") })
     // Each worker refuses for the same reason, which is shown once.
     expect(refused.err.match(/NOT_SET/g)).toHaveLength(1)
@@ -209,7 +211,9 @@ ${more}`
     const secured = plain.replaceAll(/listen (127\.0\.0\.1:\d+)/g, "listen $1 { tls { certificate own } }")
     const apply = async (text: string) => {
       here.write(text)
-      expect(await here.sallyport("apply", "--yes", "--wait", "60s")).toMatchObject({ code: 0 })
+      expect(await here.sallyport("apply", "--yes", "--allow", "opens", "--wait", "60s")).toMatchObject({
+        code: 0,
+      })
     }
     await apply(`${secured}\ncertificate own { cert file("own.pem"); key file("own.key") }`)
     const shown = async () => {
@@ -250,7 +254,7 @@ ${more}`
     const secured = `certificate ops { cert file("ops.pem"); key file("ops.key") }
 control { listen 127.0.0.1:${port} { tls { certificate ops } } }`
     here.write(configured("operated", secured))
-    expect((await here.sallyport("apply", "--yes", "--wait", "60s")).code).toBe(0)
+    expect((await here.sallyport("apply", "--yes", "--allow", "opens", "--wait", "60s")).code).toBe(0)
     const there = ["--control", `https://localhost:${port}`, "--ca", "ca.pem"]
     expect((await here.sallyport("whoami", ...there)).out).toContain("the shared control token")
     const [worker = 0] = await workersOf(here, 2)
@@ -262,7 +266,7 @@ control { listen 127.0.0.1:${port} { tls { certificate ops } } }`
     expect(codes).toEqual(Array(5).fill(0))
     await eventually(async () => ((await workersOf(here, 2)).includes(worker) ? undefined : true))
     here.write(configured("operated again"))
-    expect((await here.sallyport("apply", "--yes", "--wait", "60s")).code).toBe(0)
+    expect((await here.sallyport("apply", "--yes", "--allow", "opens", "--wait", "60s")).code).toBe(0)
     await expect.poll(async () => (await here.sallyport("whoami", ...there)).err).toContain("ECONNREFUSED")
   })
 

@@ -78,7 +78,9 @@ api hello { path "/"; auth none; GET "/" { respond 200 { body text "hello" } } }
     expect(file("first")).toMatch(
       /"reason":"descriptor 5 is not a TCP socket[^"]*","msg":"passed sockets are not used"/,
     )
-    expect(await here.sallyport("apply", "--yes", "--wait", "60s")).toMatchObject({ code: 0 })
+    expect(await here.sallyport("apply", "--yes", "--allow", "opens", "--wait", "60s")).toMatchObject({
+      code: 0,
+    })
     expect(await answer()).toBe("hello")
     await stop("first")
     // Nobody serves: the connection waits in the queue of the socket, and the next process answers it.

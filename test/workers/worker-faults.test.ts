@@ -15,7 +15,7 @@ api status { path "/status"; auth none; GET "/" { respond 200 { body text "${ans
     const parent = here.serve("--workers", "2")
     await parent.printed(/"started"/)
     here.write(configured(here.ports[0], "one"))
-    await here.sallyport("apply", "--yes", "--wait", "60s")
+    await here.sallyport("apply", "--yes", "--allow", "opens", "--wait", "60s")
     const pids = await workersOf(here, 2)
     onTestFinished(() => {
       for (const pid of pids.filter(isAlive)) process.kill(pid, "SIGKILL")
@@ -32,7 +32,7 @@ api status { path "/status"; auth none; GET "/" { respond 200 { body text "${ans
     expect((await here.status()).traffic).toMatchObject({ requests: 0 })
     expect(await here.metric(`sallyport_workers{state="wanted"}`)).toBe(2)
     here.write(configured(port, "two"))
-    const applied = here.sallyport("apply", "--yes", "--no-wait")
+    const applied = here.sallyport("apply", "--yes", "--allow", "opens", "--no-wait")
     // The other worker has opened the new address: it has prepared the plan.
     await eventually(async () => ((await opens(port)) ? true : undefined))
     parent.child.kill("SIGKILL")

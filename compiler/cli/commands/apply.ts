@@ -1,16 +1,23 @@
 import type { PlanAnswer } from "../../../runtime/control/api.ts"
-import type { PlanSeal, SealedPlan } from "../../../runtime/plan/seal.ts"
+import type { ChangeClass } from "../../../runtime/plan/change-rules.ts"
 import type { Change } from "../../diff/change.ts"
 import { CliError, type CommandLine, command, exitCode } from "../command.ts"
 import { confirm } from "../confirm.ts"
 import { readWait, waitForFleet, waitOptions } from "../fleet.ts"
-import type { Io } from "../io.ts"
-import { configOption, messageOption, type ProjectArgs, readProject, textOf } from "../options.ts"
-import { readPlanFile } from "../plan-file.ts"
+import {
+  allowOption,
+  configOption,
+  messageOption,
+  type ProjectArgs,
+  readAllow,
+  readProject,
+  textOf,
+} from "../options.ts"
 import { withProgress } from "../progress.ts"
 import { compilePlan, demandEntry } from "../project.ts"
 import { connect } from "../remote.ts"
 import { applyOver, runningPlan } from "../running.ts"
+import { readSealedFile, refuseStale } from "../sealed-file.ts"
 import { showChanges } from "../views/changes.ts"
 
 interface ApplyArgs {
@@ -20,6 +27,8 @@ interface ApplyArgs {
   readonly yes: boolean
   /** With `yes`: also apply changes that `plan` calls a danger. */
   readonly allowDanger: boolean
+  /** Classes of changes that the caller consents to. */
+  readonly allow: readonly ChangeClass[]
   /** The reason, for the history. */
   readonly reason: string | undefined
   /** Milliseconds, see `readWait`. */
@@ -30,8 +39,12 @@ const applyLine: CommandLine<ApplyArgs> = {
   operands: [["[file]", "a plan file from `sallyport plan --out` (default: compile gateway.conf)"]],
   options: [
     configOption,
-    ["--yes", "do not ask; exit 3 when the plan would empty, halve or double the configuration"],
-    ["--allow-danger", "with --yes: apply such a plan as well"],
+    [
+      "--yes",
+      "do not ask; exit 3 when the plan opens something, or would empty, halve or double the configuration",
+    ],
+    allowOption,
+    ["--allow-danger", "with --yes: also apply a plan that would empty, halve or double the configuration"],
     messageOption,
     ...waitOptions,
   ],
@@ -47,6 +60,7 @@ const applyLine: CommandLine<ApplyArgs> = {
     file,
     yes: options["yes"] === true,
     allowDanger: options["allowDanger"] === true,
+    allow: readAllow(options),
     reason: textOf(options, "message"),
     waitMs: readWait(options),
   }),
@@ -54,7 +68,7 @@ const applyLine: CommandLine<ApplyArgs> = {
 
 /** The order matters: a stale plan is refused before its changes are shown, because they would be compared with the wrong plan. */
 export const apply = command(applyLine, async (args, io) => {
-  const sealed = args.file === undefined ? undefined : sealedPlan(io, args.file)
+  const sealed = args.file === undefined ? undefined : readSealedFile(io, args.file)
   const files = sealed === undefined ? demandEntry(io, args.project) : undefined
   const remote = await connect(io)
   const next = sealed?.plan ?? (await compilePlan(io, args.project, files))
@@ -66,9 +80,10 @@ export const apply = command(applyLine, async (args, io) => {
   if (sealed !== undefined) refuseStale(sealed.seal.base, running)
   const changes = showChanges(io, running?.plan.plan, next.plan, "text", next.origins)
   if (args.yes && !args.allowDanger) refuseDanger(changes)
+  if (args.yes && !args.allow.includes("opens")) refuseOpening(changes, running)
   await confirm(io, questionFor(running), args.yes)
   const { record, applied } = await withProgress(io, "applying", () =>
-    applyOver(io, remote, { plan: next, sealed, reason: args.reason }, running?.record),
+    applyOver(io, remote, { plan: next, sealed, reason: args.reason, allow: args.allow }, running?.record),
   )
   io.out(
     applied ? `\nApplied as serial ${record.serial}.\n` : `\nSerial ${record.serial} is running already.\n`,
@@ -90,47 +105,22 @@ function refuseDanger(changes: readonly Change[]): void {
   )
 }
 
-function sealedPlan(io: Io, path: string): SealedPlan {
-  const { sealed } = readPlanFile(io, path)
-  if (sealed !== undefined) return sealed
-  throw new CliError(
-    `${path} does not contain the running plan that it was compared with`,
-    "Only sealed plans can be applied: `sallyport plan --out FILE` writes one.",
-  )
-}
-
 /**
- * Stamp and digest distinguish two databases, or two histories of one, with the same serial. Plans from before stamps existed have only
- * digests.
+ * A prompt shows what opens; without one, the caller must say that it is intended. Where the running plan has a rule for it, the control API decides:
+ * somebody else may have consented.
  */
-function refuseStale(base: PlanSeal["base"], running: PlanAnswer | undefined): void {
-  const same =
-    base === null
-      ? running === undefined
-      : running?.record.digest === base.digest &&
-        (base.serial === undefined ||
-          (running.record.serial === base.serial && running.record.stamp === base.stamp))
-  if (same) return
-  const then = base === null ? "nothing was running" : wordsOf(base)
-  const other =
-    running !== undefined && running.record.serial === base?.serial
-      ? " (another plan with this number: the database was set back to an earlier state, or is another one)"
-      : ""
-  const now =
-    running === undefined
-      ? "nothing is"
-      : `serial ${running.record.serial} is, applied by ${running.record.who}${other}`
+function refuseOpening(changes: readonly Change[], running: PlanAnswer | undefined): void {
+  const rules = running?.plan.plan.change?.consents ?? []
+  if (running === undefined || rules.some((rule) => rule.class === "opens")) return
+  const opening = changes.filter(({ risk }) => risk === "opens")
+  const [first] = opening
+  if (first === undefined) return
+  const more = opening.length === 1 ? "" : `, and ${opening.length - 1} more`
   throw new CliError(
-    `the plan is stale: when it was made ${then}, now ${now}; nothing was changed`,
-    "Run `sallyport plan --out FILE` again and review what changed since.",
+    `not applied: the plan opens something: ${first.why}${more}`,
+    "If this is intended, add `--allow opens`, or apply it on a terminal without --yes.",
     exitCode.refused,
   )
-}
-
-function wordsOf({ serial, digest }: NonNullable<PlanSeal["base"]>): string {
-  return serial === undefined
-    ? `it was compared with a plan in a file (digest ${digest.slice(7, 19)})`
-    : `serial ${serial} was running`
 }
 
 function questionFor(running: PlanAnswer | undefined): string {

@@ -1,9 +1,10 @@
 import type { ApplyAnswer, PlanAnswer } from "../../../runtime/control/api.ts"
+import type { ChangeClass } from "../../../runtime/plan/change-rules.ts"
 import { authorOf } from "../author.ts"
 import { CliError, type CommandLine, command, exitCode } from "../command.ts"
 import { confirm } from "../confirm.ts"
 import { readWait, waitForFleet, waitOptions } from "../fleet.ts"
-import { messageOption, readCount, textOf } from "../options.ts"
+import { allowOption, messageOption, readAllow, readCount, textOf } from "../options.ts"
 import { connect, expectOk } from "../remote.ts"
 import { baseOf } from "../running.ts"
 import { showChanges } from "../views/changes.ts"
@@ -11,6 +12,8 @@ import { showChanges } from "../views/changes.ts"
 interface RollbackArgs {
   readonly serial: number
   readonly yes: boolean
+  /** Classes of changes that the caller consents to. */
+  readonly allow: readonly ChangeClass[]
   readonly reason: string | undefined
   /** Milliseconds, see `readWait`. */
   readonly waitMs: number | undefined
@@ -18,13 +21,14 @@ interface RollbackArgs {
 
 const rollbackLine: CommandLine<RollbackArgs> = {
   operands: [["<serial>", "serial of the plan, see `sallyport history`"]],
-  options: [["--yes", "do not ask for confirmation"], messageOption, ...waitOptions],
+  options: [["--yes", "do not ask for confirmation"], allowOption, messageOption, ...waitOptions],
   examples: [["sallyport rollback 41 --yes", "apply the plan of serial 41 again, under a new serial"]],
   parse([serial], options) {
     if (serial === undefined) throw new CliError("rollback needs a serial", "`sallyport history` lists them.")
     return {
       serial: readCount(serial, "the serial"),
       yes: options["yes"] === true,
+      allow: readAllow(options),
       reason: textOf(options, "message"),
       waitMs: readWait(options),
     }
@@ -59,6 +63,7 @@ export const rollback = command(rollbackLine, async (args, io) => {
       // Base serial and digest: if somebody applies a plan meanwhile, the server refuses this one as stale.
       ...baseOf(running.record),
       author: await authorOf(io, args.reason),
+      allow: args.allow,
     }),
   )
   io.out(`\nApplied as serial ${record.serial}.\n`)

@@ -130,6 +130,16 @@ export function readDecimal(word: Word, slot: Slot, report: Report): string | un
   return undefined
 }
 
+/** A share as a number of percent: `5%`, `0.5%`. */
+export function readPercentage(word: Word, _slot: Slot, report: Report): number | undefined {
+  const [, number] = /^(\d{1,3}(?:\.\d{1,4})?)%$/.exec(word.text) ?? []
+  if (number !== undefined && Number(number) <= 100) return Number(number)
+  report.add("SP2022", word.span, `\`${shown(word.text)}\` is not a share in percent`, {
+    help: "Write a share from `0%` to `100%`, such as `5%`.",
+  })
+  return undefined
+}
+
 /** An ISO 4217 currency code. */
 export function readCurrency(word: Word, _slot: Slot, report: Report): string | undefined {
   if (/^[A-Z]{3}$/.test(word.text)) return word.text

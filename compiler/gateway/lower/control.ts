@@ -96,12 +96,18 @@ function issuerOf(block: BoundBlock | undefined): OperatorIssuerPlan | undefined
     return [{ role, ...(claim === undefined ? {} : { claim, values: [...args.values<string>("value")] }) }]
   })
   if (roles.length === 0) return undefined
+  const groups = statementsOf(block, "group").flatMap(({ args }) => {
+    const [group, claim] = [args.value<string>("group"), args.value<string>("claim")]
+    if (group === undefined || claim === undefined) return []
+    return [{ group, claim, values: [...args.values<string>("value")] }]
+  })
   const name = statementOf(block, "name")?.args.value<string>("claim")
   const login = statementOf(block, "login")?.args
   const client = login?.value<string>("client")
   const scope = login?.value<string>("scope")
   return {
     roles,
+    ...(groups.length === 0 ? {} : { groups }),
     ...(name === undefined ? {} : { name }),
     ...(client === undefined ? {} : { login: { client, ...(scope === undefined ? {} : { scope }) } }),
   }

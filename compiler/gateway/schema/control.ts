@@ -59,6 +59,23 @@ export const controlJwtRows: readonly StatementRow[] = [
     example: 'role publisher claim "groups" "developers" "qa"',
   },
   {
+    keyword: "group",
+    several: 100,
+    forms: [
+      {
+        args: [
+          slot("group", "constant", { max: 256, label: '"GROUP"' }),
+          word("claim"),
+          slot("claim", "constant", { max: 256 }),
+          many(slot("value", "constant", { max: 1024 }), 100),
+        ],
+      },
+    ],
+    byDefault: "no groups",
+    docs: "Tokens whose claim is, or contains, one of these values are in this group. Statements of `change` name groups whose consent a plan needs. A group alone may do nothing: it needs a role, too.",
+    example: 'group "security" claim "groups" "security-team"',
+  },
+  {
     keyword: "name",
     forms: [{ args: [slot("claim", "constant", { max: 256 })] }],
     byDefault: "`sub`",

@@ -32,6 +32,7 @@ export type SlotKind =
   | "count"
   | "date"
   | "decimal"
+  | "percentage"
   | "currency"
   | "address"
   | "network"

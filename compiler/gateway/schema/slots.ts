@@ -35,6 +35,7 @@ export const slotKinds: { readonly [Kind in SlotKind]: SlotRow } = {
   count: { label: "N", expected: "a whole number", accepts: isWord },
   date: { label: "DATE", expected: "a date such as `2026-06-30`", accepts: isWord },
   decimal: { label: "AMOUNT", expected: "an amount such as `0.002`", accepts: isWord },
+  percentage: { label: "N%", expected: "a share such as `5%`", accepts: isWord },
   currency: { label: "CURRENCY", expected: "a currency such as `EUR`", accepts: isWord },
   address: {
     label: "ADDRESS:PORT|VALUE|env(NAME)",

@@ -67,7 +67,7 @@ export async function begin({ world, services, provider, databaseUrl }: Stage): 
   await eventually(async () => (await fetch(`${control}/healthz`)).ok || undefined)
   await world.command("validate")
   await world.command("plan", "--out", "plan.json")
-  const applied = await world.command("apply", "plan.json", "--yes")
+  const applied = await world.command("apply", "plan.json", "--yes", "--allow", "opens")
   if (!applied.startsWith("0\n")) throw new Error(applied)
 }
 
@@ -254,12 +254,12 @@ export async function spoil(stage: Stage): Promise<void> {
   )
   for (const { name, text } of spoilt.filter(({ tolerated }) => tolerated !== true)) {
     writeFileSync(path(name), text)
-    const answer = await world.command("apply", "more.json", "--yes")
+    const answer = await world.command("apply", "more.json", "--yes", "--allow", "opens")
     if (!answer.startsWith("1\n")) throw new Error(`${name} was accepted as \`${text}\`: ${answer}`)
     writeFileSync(path(name), world.contentOf(name))
   }
   for (const { name, text, tolerated } of spoilt) if (tolerated === true) writeFileSync(path(name), text)
-  await world.command("apply", "more.json", "--yes")
+  await world.command("apply", "more.json", "--yes", "--allow", "opens")
   await ask(stage)
   for (const { name, text } of spoilt) writeFileSync(path(name), text)
   await world.processes[0]?.printed(/files of the plan could not be loaded/)
@@ -278,7 +278,7 @@ async function spoilUrls({ world }: Stage): Promise<void> {
   for (const [kind, scheme, end] of kinds) {
     const password = world.canary(`password in a ${kind} URL`)
     writeFileSync(join(world.folder, "url"), `${scheme}gateway:${password}@${end}`)
-    const answer = await world.command("apply", "urls.json", "--yes")
+    const answer = await world.command("apply", "urls.json", "--yes", "--allow", "opens")
     if (!answer.startsWith("1\n")) throw new Error(`a ${kind} URL was accepted: ${answer}`)
   }
 }
