@@ -35,7 +35,7 @@ export function comparePlans(
     ...compareChangeRules(old.change, after.change),
   ]
   if (changes.length === 0 && !same(old, after)) changes.push(unnamed(old, after))
-  return changes.map((change) => ({ ...change, origin: originOf(change, origins) })).sort(inOrder)
+  return changes.map((change) => ({ ...change, origin: originOf(change, after, origins) })).sort(inOrder)
 }
 
 /** What the first plan is compared with. */
@@ -71,10 +71,17 @@ function unnamed(before: PlanBody, after: PlanBody): UnplacedChange {
 /** Steps have a place of their own. For listeners, limits and models only the place of their block is known. */
 function originOf(
   { action, path }: UnplacedChange,
+  { routes }: PlanBody,
   origins: Readonly<Record<string, string>>,
 ): string | undefined {
   if (action === "removed") return undefined
   if (Object.hasOwn(origins, path)) return origins[path]
+  const [, route = "", statement] = /^routes\.(.+)\.(path|host)$/.exec(path) ?? []
+  if (statement !== undefined) {
+    // A host may come from an outer block.
+    const own = `apis.${routes[route]?.api}.${statement}`
+    return origins[Object.hasOwn(origins, own) ? own : `routes.${route}`]
+  }
   // A field of a block has the place of its block.
   const block =
     /^(gateway|authz|control|change|(?:issuers|backends|users|pdps|oidcClients)\.[^.]+)\./.exec(path)?.[1] ??

@@ -99,14 +99,14 @@ function fieldDrafts(
 ): RouteDraft[] {
   return compareRouteFields(pair.before, pair.after)
     .filter((change) => !isGatewayTimeout(change, pair, before, after))
-    .map(({ field, before: old, after: next, findings }) => {
+    .map(({ field, before: old, after: next, findings, from }) => {
       return draftOf(pair.key, pair.after, {
         action: "changed",
         subject:
           field === "path"
             ? { kind: "api", name: pair.after.api }
             : { kind: "route", name: fieldNames[field] ?? field },
-        path: `routes.${pair.key}`,
+        path: from === undefined ? `routes.${pair.key}` : `routes.${pair.key}.${from}`,
         before: old,
         after: next,
         ...joined([...findings, ...turnoverOf(field, pair, turnover)]),

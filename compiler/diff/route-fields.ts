@@ -29,6 +29,8 @@ export interface FieldChange {
   readonly before: string
   readonly after: string
   readonly findings: readonly Finding[]
+  /** The statement of its API that says it; undefined: the operation. */
+  readonly from?: "path" | "host"
 }
 
 /** The effect of each changed field of a route. */
@@ -175,6 +177,8 @@ export function compareRouteFields(before: Route, after: Route): FieldChange[] {
         before: words.stripPrefix(before),
         after: words.stripPrefix(after),
         findings: [rules.path(before.path, after.path, { before, after })].flat(),
+        // Another version is another part of the path.
+        ...(before.version === after.version ? { from: "path" as const } : {}),
       })
     else
       changes.push({
@@ -182,6 +186,7 @@ export function compareRouteFields(before: Route, after: Route): FieldChange[] {
         before: words[field](before),
         after: words[field](after),
         findings: fieldFindings(field, before, after),
+        ...(field === "hosts" ? { from: "host" as const } : {}),
       })
   }
   return changes

@@ -126,8 +126,13 @@ export function demanded(
   before: TokenCheck["audiences"],
   after: TokenCheck["audiences"],
 ): readonly Finding[] | Finding {
-  if (before === undefined) return opens(`a different ${what} is required than the issuer declares`)
-  if (after === undefined) return opens(`the ${what} now comes from the issuer`)
+  const named = (texts: typeof after = []) => listWords(texts.map(textWords))
+  if (before === undefined)
+    return opens(`tokens with the ${what} ${named(after)} are accepted, whatever the issuer declares`)
+  if (after === undefined)
+    return opens(
+      `the ${what} ${named(before)} is no longer demanded: tokens are accepted with what the issuer declares, or with any if it declares none`,
+    )
   const { removed, added } = listChanges(before, after)
   return [
     ...(added.length === 0

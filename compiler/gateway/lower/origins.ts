@@ -1,7 +1,7 @@
 import type { PlanBody } from "../../../runtime/plan/plan.ts"
 import type { Span } from "../../core/source.ts"
 import type { PlanSchemas } from "../../openapi/plan-schemas.ts"
-import { headSpan } from "../bind/bound.ts"
+import { headSpan, statementOf } from "../bind/bound.ts"
 import { authzPdp } from "../bind/names.ts"
 import type { Program } from "../program.ts"
 import type { RouteSource } from "../routes.ts"
@@ -60,6 +60,12 @@ export class Origins {
       this.#add(`routes.${key}`, span)
       for (const section of ["inbound", "backend", "outbound", "onError"] as const)
         this.#steps(`routes.${key}.${section}`, lowered[section])
+    }
+    for (const api of this.#program.all("api")) {
+      for (const keyword of ["path", "host"]) {
+        const statement = statementOf(api.bound.block, keyword)
+        if (statement !== undefined) this.#add(`apis.${api.name}.${keyword}`, headSpan(statement.statement))
+      }
     }
     this.#steps("gateway.onUnmatched", onUnmatched)
     for (const [name, place] of this.#schemas.places()) this.#origins.set(`schemas.${name}`, place)
