@@ -3,8 +3,10 @@ import { type ModelPair, pairOf } from "../../runtime/model/model-pair.ts"
 import type { AuthorizationModel, ModelPlan } from "../../runtime/plan/authorization-model.ts"
 import { type Finding, neutral } from "../analysis/finding.ts"
 import { same } from "../analysis/same.ts"
+import { listWords } from "../analysis/words.ts"
 import { Containment } from "../model/containment.ts"
 import { compareRelation, type RelationMeaning } from "../model-compare/compare-relations.ts"
+import type { AccessExample } from "../model-compare/example.ts"
 import { type Relation, rewriteWords } from "./model-words.ts"
 
 /** Steps of a comparison: some milliseconds. */
@@ -34,8 +36,9 @@ export class DecidedTheSame {
   /** The remaining findings. If the change is shown to have no effect, a single neutral one. */
   left(type: string, name: string, old: Relation, next: Relation, findings: readonly Finding[]): Finding[] {
     if (!findings.some(({ risk }) => risk === "opens" || risk === "closes")) return [...findings]
-    const effect = this.#proved(`${type}#${name}`) ?? this.#contained(type, name, old, next)
-    if (effect === undefined) return [...findings]
+    const meaning = compareRelation(this.#pair, `${type}#${name}`, { stepsMax })
+    const effect = provedBy(meaning) ?? this.#contained(type, name, old, next)
+    if (effect === undefined) return withExamples(findings, meaning)
     const left = findings.filter(
       ({ risk }) =>
         (risk === "opens" && effect.gains) ||
@@ -43,17 +46,9 @@ export class DecidedTheSame {
         risk === "breaking" ||
         risk === "neutral",
     )
-    if (left.length > 0) return left
+    if (left.length > 0) return withExamples(left, meaning)
     const who = `\`${rewriteWords(next.rewrite, next.direct)}\` and \`${rewriteWords(old.rewrite, old.direct)}\``
     return [neutral(`${who} are the same users, whatever the tuples are`)]
-  }
-
-  /** The effect on all tuples of both whole models; undefined when it is not proved. */
-  #proved(relation: string): Effect | undefined {
-    const meaning: RelationMeaning | undefined = compareRelation(this.#pair, relation, { stepsMax })
-    if (meaning === undefined) return { gains: false, loses: false }
-    if (meaning.shown !== "proved" && meaning.verdict !== "incomparable") return undefined
-    return { gains: meaning.gain !== undefined, loses: meaning.loss !== undefined }
   }
 
   /** The effect by the definitions alone. The old one is examined in the old model, in which the relation has it. */
@@ -64,6 +59,35 @@ export class DecidedTheSame {
       loses: !this.#after.holds(type, name, old, next),
     }
   }
+}
+
+/** The effect on all tuples of both whole models; undefined when it is not proved. A relation without meaning decides the same in both. */
+function provedBy(meaning: RelationMeaning | undefined): Effect | undefined {
+  if (meaning === undefined) return { gains: false, loses: false }
+  if (meaning.shown !== "proved" && meaning.verdict !== "incomparable") return undefined
+  return { gains: meaning.gain !== undefined, loses: meaning.loss !== undefined }
+}
+
+/** Adds the smallest example of each direction after its findings. */
+function withExamples(findings: readonly Finding[], meaning: RelationMeaning | undefined): Finding[] {
+  const found = [...findings]
+  for (const [risk, example] of [
+    ["opens", meaning?.gain],
+    ["closes", meaning?.loss],
+  ] as const) {
+    const last = found.findLastIndex((each) => each.risk === risk)
+    if (example === undefined || last === -1) continue
+    found.splice(last + 1, 0, { risk, why: `for example, ${exampleWords(example, risk === "opens")}` })
+  }
+  return found
+}
+
+function exampleWords({ tuples, user, relation, object }: AccessExample, isGain: boolean): string {
+  const words = tuples.map(({ condition, ...tuple }) => {
+    const stored = `${tuple.user} ${tuple.relation} ${tuple.object}`
+    return condition === undefined ? stored : `${stored} with ${condition}`
+  })
+  return `${user} ${isGain ? "gets" : "loses"} ${relation} of ${object} with ${listWords(words.map((each) => `\`${each}\``))}`
 }
 
 function inAnyOrder(direct: Relation["direct"]): readonly string[] {
