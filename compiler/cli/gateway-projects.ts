@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs"
-import { basename, dirname, join, resolve } from "node:path"
+import { basename, dirname, join, relative, resolve } from "node:path"
 import type { Report } from "../core/diagnostic.ts"
 import type { SourceFile, Span } from "../core/source.ts"
 import type { TestedProject } from "../gateway-test/test-file.ts"
@@ -52,8 +52,8 @@ export class GatewayProjects {
     const folder = dirname(path)
     const files = new WatchedFiles(folder)
     this.#files.push(files)
-    const { plan, diagnostics } = await compileAndTest(files, basename(path))
-    if (plan !== undefined) return { config: path, plan, folder }
+    const { plan, diagnostics, models } = await compileAndTest(files, basename(path))
+    if (plan !== undefined) return { config: relative(this.#cwd, path), plan, folder, models }
     this.#report.addAll(diagnostics.filter(({ severity }) => severity === "error"))
     return undefined
   }

@@ -1,9 +1,14 @@
+import type { Alternatives } from "../../runtime/gateway/in-process/watched-steps.ts"
 import type { Report } from "../core/diagnostic.ts"
 import { Project } from "../core/load.ts"
+import { CoverageCollector } from "../gateway-test/gateway-coverage.ts"
 import type { GatewaySuite, GatewayTest, OpenGateway } from "../gateway-test/gateway-suite.ts"
 import { nothingGiven } from "../gateway-test/given.ts"
+import { type MutationResult, mutate } from "../gateway-test/mutation.ts"
 import { type GatewayTestResult, OpenGateways, runGatewayTest, worldOf } from "../gateway-test/run-suite.ts"
 import { readGatewayTests } from "../gateway-test/test-file.ts"
+import { weakerSteps } from "../gateway-test/weakenings.ts"
+import type { ModelCoverage } from "../model-test/coverage.ts"
 import { GatewayProjects } from "./gateway-projects.ts"
 import type { TestFolder } from "./test-files.ts"
 
@@ -65,21 +70,33 @@ export function chosenTests(
   return filter === undefined && only.length === 0 ? chosen : chosen.filter(({ tests }) => tests.length > 0)
 }
 
-/** Opens gateways by the runtime, which is loaded only for a run that has tests of gateways. */
-export const openGateway: OpenGateway = async (plan, environment, folder) => {
-  const { openInProcess } = await import("../../runtime/gateway/in-process/in-process-gateway.ts")
-  return openInProcess(plan, worldOf(nothingGiven), { environment, folder })
+/** Opens gateways by the runtime, which is loaded only for a run that has tests of gateways. With `alternatives`, each guard can be weakened. */
+function opener(alternatives?: Alternatives): OpenGateway {
+  return async (plan, environment, folder) => {
+    const { openInProcess } = await import("../../runtime/gateway/in-process/in-process-gateway.ts")
+    const options = { environment, folder, ...(alternatives === undefined ? {} : { alternatives }) }
+    return openInProcess(plan, worldOf(nothingGiven), options)
+  }
 }
 
 /** Runs tests of gateways one after another. A plan that cannot be loaded is a finding, and its tests do not run. */
 export async function runGateways(
   suites: readonly GatewaySuite[],
   report: Report,
+  coverage?: readonly CoverageCollector[],
 ): Promise<GatewaySuiteResult[]> {
-  const gateways = new OpenGateways(openGateway)
+  const gateways = new OpenGateways(opener())
   const results: GatewaySuiteResult[] = []
   try {
-    for (const suite of suites) results.push(await runSuiteOfGateway(suite, gateways, report))
+    for (const suite of suites)
+      results.push(
+        await runSuiteOfGateway(
+          suite,
+          gateways,
+          report,
+          coverage?.find(({ config }) => config === suite.config),
+        ),
+      )
   } finally {
     await gateways.close()
   }
@@ -90,6 +107,7 @@ async function runSuiteOfGateway(
   suite: GatewaySuite,
   gateways: OpenGateways,
   report: Report,
+  coverage: CoverageCollector | undefined,
 ): Promise<GatewaySuiteResult> {
   const tests: GatewayTestResult[] = []
   const skipped = suite.tests.filter(({ skip }) => skip !== undefined)
@@ -97,11 +115,48 @@ async function runSuiteOfGateway(
   for (const test of suite.tests) {
     if (test.skip !== undefined) continue
     try {
-      tests.push(await runGatewayTest(await gateways.of(suite, test.given), test))
+      tests.push(
+        await runGatewayTest(await gateways.of(suite, test.given), test, (_, passage) =>
+          coverage?.add(passage),
+        ),
+      )
     } catch (error) {
       isLoaded = false
       report.add("SP6018", test.span, error instanceof Error ? error.message : String(error))
     }
   }
   return { suite, tests, skipped, passed: isLoaded && tests.every(({ passed }) => passed) }
+}
+
+/** One collector for each project with tests. */
+export function collectors(suites: readonly GatewaySuite[]): CoverageCollector[] {
+  return [...projectsOf(suites)].map(([config, [{ plan }]]) => new CoverageCollector(config, plan))
+}
+
+/** Weakens each guard of each project, for tests that pass as they are. `models`: what tests of models cover. */
+export async function mutateGateways(
+  suites: readonly GatewaySuite[],
+  models: readonly ModelCoverage[],
+): Promise<MutationResult[]> {
+  const results: MutationResult[] = []
+  for (const own of projectsOf(suites).values()) {
+    const gateways = new OpenGateways(opener((step) => weakerSteps(step).map((weaker) => weaker.step)))
+    try {
+      results.push(await mutate(own, gateways, models))
+    } finally {
+      await gateways.close()
+    }
+  }
+  return results
+}
+
+/** The suites by the path of their project. */
+function projectsOf(suites: readonly GatewaySuite[]): Map<string, [GatewaySuite, ...GatewaySuite[]]> {
+  const projects = new Map<string, [GatewaySuite, ...GatewaySuite[]]>()
+  for (const suite of suites) {
+    const own = projects.get(suite.config)
+    if (own === undefined) projects.set(suite.config, [suite])
+    else own.push(suite)
+  }
+  return projects
 }

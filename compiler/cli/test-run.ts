@@ -1,13 +1,17 @@
 import { type Diagnostic, Report } from "../core/diagnostic.ts"
 import { Project } from "../core/load.ts"
+import { type GatewayCoverage, gatewayPercent } from "../gateway-test/gateway-coverage.ts"
+import { type MutationResult, noticedPercent } from "../gateway-test/mutation.ts"
 import { type ModelCoverage, measureCoverage, percentOf } from "../model-test/coverage.ts"
 import { runSuite, type SuiteResult } from "../model-test/run.ts"
 import { StoreFiles } from "../model-test/store-file.ts"
 import { CliError } from "./command.ts"
 import {
   chosenTests,
+  collectors,
   type GatewaySuiteResult,
   isGatewayFile,
+  mutateGateways,
   readGateways,
   runGateways,
 } from "./gateway-run.ts"
@@ -20,6 +24,10 @@ export interface TestSelection {
   readonly coverage: boolean
   /** Minimum percentage of each model that tests must cover; undefined: none. */
   readonly minCoverage: number | undefined
+  /** Minimum percentage of each gateway that tests must show, and of weakened guards that they must notice; undefined: none. */
+  readonly failUnder: number | undefined
+  /** Weaken each guard of the gateways in turn. */
+  readonly mutate: boolean
 }
 
 /** The result of one run of tests. */
@@ -34,6 +42,11 @@ export interface TestRun {
   readonly coverage: readonly ModelCoverage[] | undefined
   /** Minimum percentage for each model; undefined: none. */
   readonly minCoverage: number | undefined
+  readonly gatewayCoverage: readonly GatewayCoverage[] | undefined
+  /** Undefined: not asked for, or a test fails as it is. */
+  readonly mutations: readonly MutationResult[] | undefined
+  /** Minimum percentage for both; undefined: none. */
+  readonly failUnder: number | undefined
   /** Whether a file of a project that gateway tests name has changed. */
   projectChanged(): boolean
 }
@@ -41,7 +54,7 @@ export interface TestRun {
 /** Reads all files with tests and runs them. `cwd`: the folder of their paths. @throws CliError when the filter excludes all tests. */
 export async function runTests(
   folders: readonly TestFolder[],
-  { filter, coverage: wanted, minCoverage }: TestSelection,
+  { filter, coverage: wanted, minCoverage, failUnder, mutate }: TestSelection,
   cwd: string,
 ): Promise<TestRun> {
   const report = new Report()
@@ -69,9 +82,17 @@ export async function runTests(
     )
   const suites: SuiteResult[] = []
   for (const suite of kept) suites.push(await runSuite(suite))
-  const gateways = await runGateways(chosenGateways, report)
-  const coverage = wanted ? await measureCoverage(kept) : undefined
-  const enough = coverage?.every((one) => percentOf(one) >= (minCoverage ?? 0)) ?? true
+  const collected = wanted ? collectors(chosenGateways) : undefined
+  const gateways = await runGateways(chosenGateways, report, collected)
+  const gatewayCoverage = collected?.map((each) => each.result())
+  const mayMutate = mutate && gateways.every(({ passed }) => passed)
+  const measured = wanted || mayMutate ? await measureCoverage(kept) : []
+  const mutations = mayMutate ? await mutateGateways(chosenGateways, measured) : undefined
+  const percents = [...(gatewayCoverage ?? []).map(gatewayPercent), ...(mutations ?? []).map(noticedPercent)]
+  const coverage = wanted ? measured : undefined
+  const enough =
+    (coverage ?? []).every((one) => percentOf(one) >= (minCoverage ?? 0)) &&
+    percents.every((percent) => percent >= (failUnder ?? 0))
   return {
     passed: !report.blocked && [...suites, ...gateways].every(({ passed }) => passed) && enough,
     files: folders.reduce((sum, { paths }) => sum + paths.length, 0),
@@ -80,6 +101,7 @@ export async function runTests(
     gateways,
     coverage,
     minCoverage,
+    ...{ gatewayCoverage, mutations, failUnder },
     projectChanged: gatewayTests.changed,
   }
 }

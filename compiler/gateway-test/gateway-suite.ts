@@ -3,6 +3,7 @@ import type { InProcessGateway, Passage } from "../../runtime/gateway/in-process
 import type { BackendAnswer, FieldLine } from "../../runtime/gateway/in-process/world.ts"
 import type { Plan } from "../../runtime/plan/plan.ts"
 import type { SourceFile, Span } from "../core/source.ts"
+import type { CompiledModel } from "../model/compile-model.ts"
 
 /** Who sends a request, and how it shows. */
 export interface TestCaller {
@@ -116,6 +117,8 @@ export interface GatewaySuite {
   readonly plan: Plan
   /** The folder of gateway.conf, absolute: files that the plan names are read there. */
   readonly folder: string
+  /** The models of its stores, with the places of their relations. */
+  readonly models: ReadonlyMap<string, CompiledModel | undefined>
   readonly tests: readonly GatewayTest[]
 }
 

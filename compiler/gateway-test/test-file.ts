@@ -18,11 +18,13 @@ import { filledIn, jsonOf, type TableRow, type Tree, treeOf } from "./value-tree
 
 /** A project that a test file names, compiled. */
 export interface TestedProject {
-  /** Path of its gateway.conf, as the file of tests names it from its folder. */
+  /** Path of its gateway.conf. */
   readonly config: string
   readonly plan: Plan
   /** Absolute. */
   readonly folder: string
+  /** Its models by store. */
+  readonly models: GatewaySuite["models"]
 }
 
 /** Compiles the project of a test file. `named`: the path in the file, resolved; undefined: the nearest gateway.conf. Undefined: there is no plan, and a finding says why. */

@@ -110,6 +110,74 @@ ok 2 - tests/a.gw.yaml: nobody else does # SKIP later
 `)
   })
 
+  test("show what they do not show, and which guards could be weaker unnoticed", async () => {
+    const cwd = folderWith({
+      "gateway.conf": config.replace(
+        'header set "X-User" "${jwt.sub}"',
+        'header remove "X-Secret"; when (request.header("X-A") == "1") { respond 403 }',
+      ),
+      "a.gw.yaml": `given: { callers: { ann: { token: { sub: ann } } } }
+tests:
+  - { request: GET /orders/1, as: ann, expect: { status: 200 } }
+  - { request: GET /orders/1, expect: { status: 401 } }
+`,
+    })
+    const { out, code } = await run({ cwd }, "test", "--mutate", "--fail-under", "70")
+    expect(out.replace(/in \d+\.\d s/, "in N s")).toBe(`ok    a.gw.yaml  2 tests, 2 expectations
+
+coverage of gateway.conf: 66 %, 70 % are required
+  routes 2 of 4, steps 5 of 6, conditions 1 of 2, relations 0 of 0
+  not tested:  gateway.conf:8  rate-limit never refuses  GET /orders/{id}
+  not tested:  gateway.conf:9  respond never runs  GET /orders/{id}
+  not tested:  gateway.conf:9  \`when\` is never true  GET /orders/{id}
+
+guards of gateway.conf: 1 of 5 noticed when weakened (20 %), 70 % are required, in N s
+  no test notices:  gateway.conf:8  \`rate-limit\` is left out  GET /orders/{id}
+  no test notices:  gateway.conf:8  \`rate-limit\` allows 3 instead of 2  GET /orders/{id}
+  no test notices:  gateway.conf:9  removal of header \`x-secret\` is left out  GET /orders/{id}
+  no test notices:  gateway.conf:9  \`respond\` is left out; no test reaches it  GET /orders/{id}
+
+1 file, 2 tests, 2 expectations: all passed
+`)
+    expect(code).toBe(1)
+    const json = JSON.parse((await run({ cwd }, "test", "--mutate", "--coverage", "--json")).out)
+    expect(json.gateway_coverage[0]).toMatchObject({
+      config: "gateway.conf",
+      percent: 66,
+      counts: { routes: { all: 4, shown: 2 } },
+    })
+    expect(json.mutations[0]).toMatchObject({
+      weakened: 5,
+      noticed: 1,
+      unnoticed: [{ place: "gateway.conf:8", reached: true }, {}, {}, {}],
+    })
+  })
+
+  test("tests of a model count for its relations", async () => {
+    const model =
+      "model\n  schema 1.1\ntype user\ntype order\n  relations\n    define owner: [user]\n    define viewer: [user] or owner\n"
+    const cwd = folderWith({
+      "model.fga": model,
+      "gateway.conf": `${config.replace('inbound { header set "X-User" "${jwt.sub}" }', 'require viewer of "order:${path.id}" for "user:${jwt.sub}"').replace("issuer", 'authz { store main { model "model.fga" } }\nissuer')}`,
+      "a.gw.yaml": `given: { tuples: [{ user: user:ann, relation: owner, object: order:1 }] }
+tests:
+  - { request: GET /orders/1, as: { token: { sub: ann } }, expect: { status: 200 } }
+`,
+      "m.fga.yaml": `model_file: model.fga
+tuples: [{ user: user:bob, relation: viewer, object: order:1 }]
+tests: [{ name: viewers, check: [{ user: user:bob, object: order:1, assertions: { viewer: true } }] }]
+`,
+    })
+    const of = async (...more: string[]) => {
+      const { out } = await run({ cwd }, "test", ...more, "--mutate")
+      return out.split("\n").filter((line) => line.includes("model.fga:"))
+    }
+    expect(await of("a.gw.yaml")).toEqual([
+      expect.stringContaining("model.fga:7  `[user]` of `order#viewer` is left out; no test reaches it"),
+    ])
+    expect(await of()).toEqual([])
+  })
+
   test("are chosen by name, and are refused with a project that does not compile", async () => {
     const cwd = folder(tests)
     expect((await run({ cwd }, "test", "--filter", "reads")).out).toContain(

@@ -12,8 +12,8 @@ async function findings(files: MemoryFiles, path: string): Promise<string> {
   const report = new Report()
   const file = new Project(files, report).read(path, undefined)
   if (file === undefined) return ""
-  const { plan } = compile(files, "gateway.conf")
-  const projectOf = async () => plan && { config: "gateway.conf", plan, folder: "/nonexistent" }
+  const { plan, models } = compile(files, "gateway.conf")
+  const projectOf = async () => plan && { config: "gateway.conf", plan, folder: "/nonexistent", models }
   const suites = chosenTests(await readGatewayTests(file, report, projectOf), undefined, report)
   for (const { tests } of await runGateways(suites, report))
     for (const { test, failures, error } of tests)

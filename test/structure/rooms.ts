@@ -654,8 +654,8 @@ export const rooms: readonly Room[] = [
   // Tests of a gateway. The command line gives it the runtime that runs them: it imports only types of it.
   {
     path: "compiler/gateway-test",
-    doors: ["gateway-suite", "given", "run-suite", "test-file"],
-    may: ["compiler/core", "compiler/model-test", ...pure],
+    doors: ["gateway-coverage", "gateway-suite", "given", "mutation", "run-suite", "test-file", "weakenings"],
+    may: ["compiler/core", "compiler/model", "compiler/model-test", ...pure],
     lazily: ["runtime/gateway"],
   },
   {

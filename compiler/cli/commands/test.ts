@@ -28,11 +28,16 @@ const testLine: CommandLine<TestArgs> = {
   ],
   options: [
     ["--filter <text>", "run only tests whose name, or whose store's or file's name, contains this text"],
-    ["--coverage", "list the parts of the models that no test covers"],
+    ["--coverage", "list the parts of the models and of the gateway that no test covers"],
     [
       "--min-coverage <percent>",
       "like --coverage; exit 1 when the coverage of a model is lower than this percentage",
     ],
+    [
+      "--fail-under <percent>",
+      "like --coverage; exit 1 when the coverage of a gateway, or with --mutate the share of noticed guards, is lower",
+    ],
+    ["--mutate", "weaken each guard of the gateway in turn, and list those that no test notices"],
     ["--format <format>", "text, json, junit or tap (default: text)"],
     jsonOption,
     ["--output <file>", "write the JSON, JUnit or TAP document to this file, and print text"],
@@ -42,7 +47,11 @@ const testLine: CommandLine<TestArgs> = {
     ["sallyport test", "run all tests below this folder"],
     ['sallyport test "models/**/*.fga.yaml" --coverage', "also list what no test covers"],
     ["sallyport test --format junit --output report.xml", "in CI: write a report"],
-    ["sallyport test --min-coverage 90", "in CI: fail when the tests cover less than 90 %"],
+    ["sallyport test --min-coverage 90", "in CI: fail when the tests cover less than 90 % of a model"],
+    [
+      "sallyport test --mutate --fail-under 80",
+      "in CI: fail when too many guards could be removed unnoticed",
+    ],
   ],
   parse(files, options) {
     const format = readFormat(options, ["text", "json", "junit", "tap"])
@@ -55,8 +64,10 @@ const testLine: CommandLine<TestArgs> = {
     if (watch && format !== "text" && output === undefined)
       throw new CliError("--watch cannot print a single document", "Add `--output FILE` for the document.")
     const minCoverage = readPercent(options["minCoverage"], "--min-coverage")
-    const coverage = options["coverage"] === true || minCoverage !== undefined
-    return { files, filter, format, output, coverage, minCoverage, watch }
+    const failUnder = readPercent(options["failUnder"], "--fail-under")
+    const mutate = options["mutate"] === true
+    const coverage = options["coverage"] === true || minCoverage !== undefined || failUnder !== undefined
+    return { files, filter, format, output, coverage, minCoverage, failUnder, mutate, watch }
   },
 }
 

@@ -1,5 +1,7 @@
 import type { Diagnostic } from "../../core/diagnostic.ts"
 import type { Span } from "../../core/source.ts"
+import { type GatewayCoverage, gatewayPercent } from "../../gateway-test/gateway-coverage.ts"
+import type { MutationResult } from "../../gateway-test/mutation.ts"
 import type { GatewayTestResult } from "../../gateway-test/run-suite.ts"
 import type { ModelCoverage } from "../../model-test/coverage.ts"
 import {
@@ -24,8 +26,32 @@ export function testJson(run: TestRun): string {
     ...(run.gateways.length === 0 ? {} : { gateways: run.gateways.map(gatewayJson) }),
     ...(run.coverage === undefined ? {} : { coverage: run.coverage.map(coverageJson) }),
     ...(run.minCoverage === undefined ? {} : { min_coverage: run.minCoverage }),
+    ...(run.gatewayCoverage === undefined
+      ? {}
+      : { gateway_coverage: run.gatewayCoverage.map(gatewayCoverageJson) }),
+    ...(run.mutations === undefined ? {} : { mutations: run.mutations.map(mutationJson) }),
+    ...(run.failUnder === undefined ? {} : { fail_under: run.failUnder }),
   }
   return `${JSON.stringify(document, null, 2)}\n`
+}
+
+/** What tests show of a gateway, and what they do not. */
+function gatewayCoverageJson(coverage: GatewayCoverage): object {
+  const { config, counts, gaps } = coverage
+  return { config, percent: gatewayPercent(coverage), counts, gaps }
+}
+
+/** Weakened guards, and those that no test noticed. */
+function mutationJson({ config, mutants, survivors }: MutationResult): object {
+  return {
+    ...{ config, weakened: mutants, noticed: mutants - survivors.length },
+    unnoticed: survivors.map(({ what, place, routes, isReached }) => ({
+      what,
+      place,
+      routes,
+      reached: isReached,
+    })),
+  }
 }
 
 /** One file of gateway tests. */

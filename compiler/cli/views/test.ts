@@ -11,7 +11,7 @@ import { placeOf } from "../../render/text.ts"
 import { visible } from "../../render/width.ts"
 import type { TestRun } from "../test-run.ts"
 import { checkText } from "./check.ts"
-import { gatewaySuiteText } from "./gateway-test.ts"
+import { gatewayCoverageText, gatewaySuiteText, mutationText } from "./gateway-test.ts"
 
 type Paint = Readonly<Record<"red" | "green" | "bold" | "dim", (text: string) => string>>
 
@@ -20,6 +20,9 @@ export function testText(run: TestRun, paint: Paint): string {
   const parts = run.suites.map((suite) => suiteText(suite, paint))
   for (const suite of run.gateways) parts.push(gatewaySuiteText(suite, paint))
   for (const coverage of run.coverage ?? []) parts.push(coverageText(coverage, run.minCoverage ?? 0, paint))
+  for (const coverage of run.gatewayCoverage ?? [])
+    parts.push(gatewayCoverageText(coverage, run.failUnder ?? 0, paint))
+  for (const mutation of run.mutations ?? []) parts.push(mutationText(mutation, run.failUnder ?? 0, paint))
   return `${parts.join("")}${parts.length === 0 ? "" : "\n"}${summaryOf(run)}\n`
 }
 

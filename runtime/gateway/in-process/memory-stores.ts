@@ -19,6 +19,8 @@ export interface StoreDecision {
   readonly allowed: boolean | undefined
   /** Why, by the tuples of this moment. */
   explain(): Promise<Explanation | undefined>
+  /** The same question by another model, and the tuples of this moment; undefined: no answer. */
+  allowedBy(model: LoadedModel): Promise<boolean | undefined>
 }
 
 interface StoreInMemory {
@@ -127,7 +129,15 @@ export class MemoryStores implements Authorizer {
     const { engine, model } = this.#store(name)
     const { user, relation, object } = request
     const explain = async () => (await engine.check(name, model, { ...request, explain: true })).explanation
-    this.#decided({ store: name, user, relation, object, allowed, explain })
+    const allowedBy = async (other: LoadedModel) => {
+      try {
+        return (await engine.check(name, other, request)).allowed
+      } catch (error) {
+        if (error instanceof CheckError) return undefined
+        throw error
+      }
+    }
+    this.#decided({ store: name, user, relation, object, allowed, explain, allowedBy })
   }
 
   #engineOf(source: MemorySource): Engine {

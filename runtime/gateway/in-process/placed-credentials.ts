@@ -29,8 +29,7 @@ export function withCredentials(
   let placed = request
   const { token, key, password } = credentials
   if (token !== undefined) {
-    const text =
-      typeof token === "string" ? token : sign({ ...token, issuer: token.issuer ?? issuerOf(plan, route) })
+    const text = typeof token === "string" ? token : sign(completed(token, plan, route))
     const place = places.find((shown) => shown.is === "token")
     placed = withToken(placed, text, place?.is === "token" ? place.from : undefined)
   }
@@ -45,11 +44,16 @@ export function withCredentials(
   return placed
 }
 
-/** The first issuer whose tokens the route accepts. */
-function issuerOf(plan: PlanBody, route: Route | undefined): string {
+/** The order with what the route demands of tokens: its first issuer, and the audience of its step. Claims of the order come first. */
+function completed(token: TokenOrder, plan: PlanBody, route: Route | undefined): IssuedToken {
   const steps = route === undefined ? [] : inside(plan, route.sections.inbound)
-  const [first] = namedBy(steps, "issuers")
-  return first ?? Object.keys(plan.issuers)[0] ?? ""
+  const issuer = token.issuer ?? [...namedBy(steps, "issuers")][0] ?? Object.keys(plan.issuers)[0] ?? ""
+  const demands = steps.flatMap((step) =>
+    "issuers" in step && "audiences" in step && step.issuers.includes(issuer) ? (step.audiences ?? []) : [],
+  )
+  const [audience] = demands
+  const claims = typeof audience === "string" ? { aud: audience, ...token.claims } : token.claims
+  return { ...token, issuer, claims }
 }
 
 function inside(plan: PlanBody, ids: readonly StepId[]): Step[] {
