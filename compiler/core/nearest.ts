@@ -22,6 +22,14 @@ export function nearest(name: string, candidates: Iterable<string>): string | un
   return best
 }
 
+/** The only candidate that is one slip away from a misspelt `name`; undefined if there is none, or several. */
+export function soleNearest(name: string, candidates: Iterable<string>): string | undefined {
+  if (name.length < 3 || name.length > 64) return undefined
+  const wanted = fold(name)
+  const near = [...candidates].filter((each) => distanceBelow(wanted, fold(each), 2) < 2)
+  return near.length === 1 && near[0] !== name ? near[0] : undefined
+}
+
 /** ` did you mean `x`?` as the end of a detail, or an empty text. */
 export function didYouMean(name: string, candidates: Iterable<string>): string {
   const found = nearest(name, candidates)

@@ -1,12 +1,14 @@
 import type { Diagnostic, Severity } from "../core/diagnostic.ts"
 import { githubOfFinding } from "./github.ts"
+import { gitlabOfFindings } from "./gitlab.ts"
 import { jsonOfFindings } from "./json.ts"
+import { junitOfFindings } from "./junit.ts"
 import { markdownOfFinding } from "./markdown.ts"
 import { sarifOfFindings } from "./sarif.ts"
 import { textOfFinding } from "./text.ts"
 
-/** Output formats for findings: for people, for programs, for the log of a workflow, for code scanning, for comments. */
-export const diagnosticsFormats = ["text", "json", "github", "sarif", "markdown"] as const
+/** Output formats for findings: for people, for programs, for code scanning, for comments, and as each system shows them at their lines. */
+export const diagnosticsFormats = ["text", "json", "sarif", "markdown", "github", "gitlab", "junit"] as const
 
 /** One of `diagnosticsFormats`. */
 export type DiagnosticsFormat = (typeof diagnosticsFormats)[number]
@@ -15,13 +17,13 @@ export type DiagnosticsFormat = (typeof diagnosticsFormats)[number]
 export interface RenderOptions {
   /** Whether `text` is coloured. The caller checks the terminal and NO_COLOR. */
   readonly colour: boolean
-  /** Maximum number of findings in formats for people (default: 200); `json` and `sarif` always have all. */
+  /** Maximum number of findings in formats for people (default: 200); the documents for programs always have all. */
   readonly shownMax?: number
 }
 
 /**
  * Findings in the given order (that of `Report.sorted`), as text that ends in a newline. Without findings the text is empty, except for
- * `json` and `sarif`, which are complete documents. Control characters for terminals are made visible.
+ * `json`, `sarif`, `gitlab` and `junit`, which are complete documents. Control characters for terminals are made visible.
  */
 export function renderDiagnostics(
   findings: readonly Diagnostic[],
@@ -30,6 +32,8 @@ export function renderDiagnostics(
 ): string {
   if (format === "json") return jsonOfFindings(findings)
   if (format === "sarif") return sarifOfFindings(findings)
+  if (format === "gitlab") return gitlabOfFindings(findings)
+  if (format === "junit") return junitOfFindings(findings)
   if (findings.length === 0) return ""
   const shown = chooseShown(findings, options.shownMax ?? 200)
   const hidden = findings.length - shown.length

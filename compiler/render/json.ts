@@ -28,6 +28,10 @@ export function jsonOfFinding(finding: Diagnostic): object {
     help: finding.help ?? null,
     place: finding.span === undefined ? null : placeOf(finding.span),
     related: finding.related.map(({ span, message }) => ({ message, place: placeOf(span) })),
+    // Only where it is safe: a program may apply these edits without a question.
+    ...(finding.fix === undefined
+      ? {}
+      : { fix: finding.fix.map(({ span, text }) => ({ place: placeOf(span), text })) }),
   }
 }
 

@@ -1,5 +1,5 @@
 import { type DiagnosticCode, entryOf } from "../core/catalogue.ts"
-import type { Diagnostic } from "../core/diagnostic.ts"
+import type { Diagnostic, TextEdit } from "../core/diagnostic.ts"
 import type { Span } from "../core/source.ts"
 
 const levels = { error: "error", warning: "warning", info: "note" } as const
@@ -50,14 +50,39 @@ function resultOf(finding: Diagnostic, codes: readonly DiagnosticCode[]): object
             physicalLocation: locationOf(span),
           })),
         }),
+    ...(finding.fix === undefined ? {} : { fixes: [fixOf(finding.fix, finding.help)] }),
   }
 }
 
-function locationOf({ file, start, end }: Span): object {
+/** A fix by file (SARIF 2.1.0, section 3.55). */
+function fixOf(edits: readonly TextEdit[], help: string | undefined): object {
+  const files = [...new Set(edits.map(({ span }) => span.file))]
+  return {
+    ...(help === undefined ? {} : { description: { text: help } }),
+    artifactChanges: files.map((file) => ({
+      artifactLocation: { uri: uriOf(file.path) },
+      replacements: edits
+        .filter(({ span }) => span.file === file)
+        .map(({ span, text }) => ({
+          deletedRegion: locationOf(span).region,
+          ...(text === "" ? {} : { insertedContent: { text } }),
+        })),
+    })),
+  }
+}
+
+function uriOf(path: string): string {
+  return path.split("/").map(encodeURIComponent).join("/")
+}
+
+function locationOf({ file, start, end }: Span): {
+  readonly artifactLocation: object
+  readonly region: object
+} {
   const from = file.position(start)
   const to = file.position(end)
   return {
-    artifactLocation: { uri: file.path.split("/").map(encodeURIComponent).join("/") },
+    artifactLocation: { uri: uriOf(file.path) },
     region: {
       startLine: from.line,
       startColumn: from.column,

@@ -22,6 +22,11 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [[], { config: "/x/b.conf" }, { project: { folder: "/x/", entry: "b.conf" } }],
     [[], { config: "a/" }, /needs a file/],
     [[], { format: "yaml" }, /unknown format: --format yaml/],
+    [[], { fix: true }, { format: "text", fix: "write" }],
+    [[], { fix: true, format: "junit" }, { format: "junit", fix: "write" }],
+    [[], { fix: true, dryRun: true }, { fix: "show" }],
+    [[], { dryRun: true }, /--dry-run needs --fix/],
+    [[], { fix: true, dryRun: true, format: "json" }, /--dry-run prints a diff, not json/],
   ],
   fmt: [
     [[], { check: true }, { files: [], check: true }],

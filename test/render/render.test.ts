@@ -186,3 +186,36 @@ test("explain knows a code in any case, and no other", () => {
   expect(explainCode("SP9999")).toBeUndefined()
   expect(explainCode("constructor")).toBeUndefined()
 })
+
+describe("reports for other systems", () => {
+  const findings = [...reportOn("a [b]\n").sorted(), ...reportOn("a\n[b]\n").sorted()]
+
+  test("GitLab's: equal findings have their own fingerprints, which do not depend on lines", () => {
+    const read = (some: typeof findings) =>
+      JSON.parse(renderDiagnostics(some, "gitlab", { colour: false })) as {
+        fingerprint: string
+        location: object
+      }[]
+    const [first, second] = read(findings)
+    expect(first?.location).toEqual({ path: "a.conf", lines: { begin: 1, end: 1 } })
+    expect(second?.location).toEqual({ path: "a.conf", lines: { begin: 2, end: 2 } })
+    expect(first?.fingerprint).not.toBe(second?.fingerprint)
+    expect(read(findings.slice(1))[0]?.fingerprint).toBe(first?.fingerprint)
+    expect(read([])).toEqual([])
+  })
+
+  test("JUnit's: an error is a failure, a warning passes, and nothing is one case that passes", () => {
+    const warning = {
+      ...(findings[1] as (typeof findings)[0]),
+      severity: "warning",
+      detail: '<b> "c" \u001b',
+    } as const
+    const report = renderDiagnostics([...findings.slice(0, 1), warning], "junit", { colour: false })
+    expect(report).toContain('tests="2" failures="1"')
+    expect(report).toContain('<failure type="SP1001" message="detail">')
+    expect(report).toContain("a.conf:2:1  &lt;b&gt; &quot;c&quot; \u241b")
+    expect(renderDiagnostics([], "junit", { colour: false })).toContain(
+      '<testcase classname="sallyport" name="validate"/>',
+    )
+  })
+})

@@ -611,6 +611,7 @@ export const rooms: readonly Room[] = [
       "decode",
       "diagnostic",
       "files",
+      "fixes",
       "glob",
       "http-words",
       "load",
@@ -756,9 +757,10 @@ export const rooms: readonly Room[] = [
   },
   {
     path: "compiler/render",
-    doors: ["changes", "diagnostics", "explain", "json", "requests", "text", "width"],
+    doors: ["changes", "diagnostics", "explain", "json", "requests", "text", "unified-diff", "width"],
     may: ["compiler/core", "compiler/analysis", "compiler/diff", "compiler/request-compare"],
     packages: ["picocolors"],
+    builtins: ["node:crypto"],
   },
   {
     path: "compiler/compile.ts",

@@ -1,5 +1,3 @@
-import { randomUUID } from "node:crypto"
-import { realpathSync, renameSync, statSync, unlinkSync, writeFileSync } from "node:fs"
 import { join, relative, resolve, sep } from "node:path"
 import { type Diagnostic, Report } from "../../core/diagnostic.ts"
 import { Project } from "../../core/load.ts"
@@ -17,6 +15,7 @@ import { CliError, type CommandLine, command, exitCode } from "../command.ts"
 import type { Io } from "../io.ts"
 import { configOption, type ProjectArgs, readProject } from "../options.ts"
 import { filesOf, showFindings } from "../project.ts"
+import { replaceFile } from "../replace-file.ts"
 
 interface FmtArgs {
   readonly project: ProjectArgs
@@ -49,7 +48,7 @@ export const fmt = command(fmtLine, async (args, io) => {
     const formatted = broken.has(path) ? undefined : format()
     if (formatted === undefined || formatted === text) continue
     changed.push(path)
-    if (!args.check) replace(join(root, path), formatted)
+    if (!args.check) replaceFile(join(root, path), formatted)
   }
   showFindings(io, findings)
   for (const path of changed) io.out(args.check ? `${path} is not formatted\n` : `${path} formatted\n`)
@@ -114,23 +113,4 @@ function pathInProject(name: string, folder: string, io: Io): string {
     `${name} is outside the project (${folder})`,
     "Name the main file of the project with --config.",
   )
-}
-
-/** Writes a temporary file in the same folder and renames it, so that readers see the old or the new text. A symbolic link is kept. */
-function replace(path: string, text: string): void {
-  // A link to a file elsewhere is followed: renaming would replace the link and leave the file as it was.
-  const real = realpathSync(path)
-  const beside = `${real}.${randomUUID()}`
-  try {
-    // The mode is copied, because the new file would have the one of this process.
-    writeFileSync(beside, text, { mode: statSync(real).mode })
-    renameSync(beside, real)
-  } catch (error) {
-    try {
-      unlinkSync(beside)
-    } catch {
-      // The temporary file was not created.
-    }
-    throw new CliError(`${path} cannot be written (${(error as NodeJS.ErrnoException).code})`)
-  }
 }

@@ -1,5 +1,5 @@
 import type { Report } from "../../core/diagnostic.ts"
-import { didYouMean } from "../../core/nearest.ts"
+import { didYouMean, soleNearest } from "../../core/nearest.ts"
 import { shown } from "../../core/shown.ts"
 import type { Argument, Statement } from "../ast.ts"
 import { noComment } from "../junk.ts"
@@ -49,6 +49,7 @@ export function reportKeyword(
     return
   }
   const keywords = blocks[name].rows.map((row) => row.keyword)
+  const meant = soleNearest(text, keywords)
   report.add(
     "SP2001",
     span,
@@ -58,6 +59,7 @@ export function reportKeyword(
         keywords.map((keyword) => `\`${keyword}\``),
         "and",
       )}.`,
+      fix: meant === undefined ? undefined : [{ span, text: meant }],
     },
   )
 }
