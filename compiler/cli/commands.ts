@@ -23,7 +23,7 @@ export const commands: readonly CommandRow[] = [
   {
     name: "test",
     purpose: "write",
-    summary: "run tests of models (*.fga.yaml); exit 1 when one fails",
+    summary: "run tests of models (*.fga.yaml) and of the gateway (*.gw.yaml); exit 1 when one fails",
     load: async () => (await import("./commands/test.ts")).test,
   },
   {
@@ -85,6 +85,12 @@ export const commands: readonly CommandRow[] = [
     purpose: "run",
     summary: "explain the code of a finding, or what happens to a request and why",
     load: async () => (await import("./commands/explain.ts")).explain,
+  },
+  {
+    name: "try request",
+    purpose: "run",
+    summary: "send a request through the gateway of a project in this process, without a server",
+    load: async () => (await import("./commands/try-request.ts")).tryRequest,
   },
   {
     name: "token",

@@ -119,6 +119,8 @@ export interface GatewaySuite {
   readonly folder: string
   /** The models of its stores, with the places of their relations. */
   readonly models: ReadonlyMap<string, CompiledModel | undefined>
+  /** What all its tests begin with. */
+  readonly given: TestGiven
   readonly tests: readonly GatewayTest[]
 }
 

@@ -31,3 +31,16 @@ export function usesOf({ plan, origins }: Plan): StepPlace[] {
     for (const section of sections) walk(route, lists[section], section, false)
   return uses
 }
+
+/** The places of the steps of one route; undefined: there are none without a route. */
+export function placesOf(plan: Plan, route: string | undefined): ReadonlyMap<StepId, readonly StepPlace[]> {
+  const places = new Map<StepId, StepPlace[]>()
+  const own = route === undefined ? undefined : plan.plan.routes[route]
+  if (route === undefined || own === undefined) return places
+  for (const use of usesOf({ ...plan, plan: { ...plan.plan, routes: { [route]: own } } })) {
+    const same = places.get(use.id)
+    if (same === undefined) places.set(use.id, [use])
+    else same.push(use)
+  }
+  return places
+}

@@ -63,6 +63,16 @@ export async function readGatewayTests(
   return suites
 }
 
+/** What all tests of the first document of a file begin with. Undefined: the file has a mistake, or is empty. */
+export async function readGivenOf(
+  file: SourceFile,
+  report: Report,
+  projectOf: ProjectOf,
+): Promise<TestGiven | undefined> {
+  const [first] = await readGatewayTests(file, report, projectOf)
+  return first?.given
+}
+
 async function readDocument(
   tree: Tree,
   file: SourceFile,
@@ -82,10 +92,10 @@ async function readDocument(
   }
   const project = await projectOf(file, resolved, named?.span ?? tree.span)
   if (project === undefined) return undefined
-  const tests = new DocumentReader(reader, project.plan).tests(fields)
+  const { given, tests } = new DocumentReader(reader, project.plan).read(fields)
   if (report.errors > errors) return undefined
   const name = reader.text(fields.get("name"), "`name`") ?? file.path
-  return { ...project, file, name, tests }
+  return { ...project, file, name, given, tests }
 }
 
 /** Reads the tests of one document. */
@@ -102,12 +112,12 @@ class DocumentReader {
     this.#expectations = new ExpectationReader(reader, plan)
   }
 
-  tests(fields: TreeFields): GatewayTest[] {
+  read(fields: TreeFields): { readonly given: TestGiven; readonly tests: GatewayTest[] } {
     const given = this.#given.read(fields.get("given"), nothingGiven)
     const list = fields.get("tests")
     const items = list === undefined ? [] : this.#reader.items(list, "`tests`")
     if (items.length === 0) this.#reader.report.add("SP6012", fields.span, "this file has no tests")
-    return items.flatMap((item, index) => this.#test(item, index, given))
+    return { given, tests: items.flatMap((item, index) => this.#test(item, index, given)) }
   }
 
   /** A test, or one for each row of `each`. */

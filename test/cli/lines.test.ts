@@ -213,6 +213,28 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [["request", "GET", "/"], { header: ["nothing"] }, /`nothing` is not a header/],
     [["request", "GET", "/"], { plan: "p", url: "http://x" }, /exclude each other/],
   ],
+  "try request": [
+    [
+      ["get", "/a?b"],
+      {
+        as: "ann",
+        claim: ["scope=a"],
+        tuple: ["user:ann owner order:1"],
+        time: "2030-01-31",
+        given: "a.gw.yaml",
+      },
+      {
+        question: { method: "GET", target: "/a?b", claims: { sub: "ann", scope: "a" } },
+        tuples: [{ user: "user:ann", relation: "owner", object: "order:1" }],
+        ...{ as: "ann", timeMs: Date.UTC(2030, 0, 31), given: "a.gw.yaml", format: "text" },
+      },
+    ],
+    [["GET"], {}, /a method and a path/],
+    [["GET", "a"], {}, /does not start with `\/`/],
+    [["GET", "/"], { websocket: true }, /needs a running gateway/],
+    [["GET", "/"], { tuple: ["user:ann owner"] }, /is not a tuple/],
+    [["GET", "/"], { time: "soon" }, /is not a date/],
+  ],
   "hash-password": [
     [[], {}, { cost: undefined }],
     [[], { cost: "65536" }, { cost: 65536 }],

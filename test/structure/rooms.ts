@@ -655,7 +655,16 @@ export const rooms: readonly Room[] = [
   // Tests of a gateway. The command line gives it the runtime that runs them: it imports only types of it.
   {
     path: "compiler/gateway-test",
-    doors: ["gateway-coverage", "gateway-suite", "given", "mutation", "run-suite", "test-file", "weakenings"],
+    doors: [
+      "gateway-coverage",
+      "gateway-suite",
+      "given",
+      "mutation",
+      "run-suite",
+      "step-uses",
+      "test-file",
+      "weakenings",
+    ],
     may: ["compiler/core", "compiler/model", "compiler/model-test", ...pure],
     lazily: ["runtime/gateway"],
   },

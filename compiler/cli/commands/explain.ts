@@ -1,6 +1,3 @@
-import { readFile } from "node:fs/promises"
-import { isIP } from "node:net"
-import { resolve } from "node:path"
 import type {
   ExplainRequestAnswer,
   ExplainRequestQuestion,
@@ -13,10 +10,11 @@ import { didYouMean } from "../../core/nearest.ts"
 import { explainCode } from "../../render/explain.ts"
 import { CliError, type CommandLine, command, exitCode, type OptionValues } from "../command.ts"
 import type { Io } from "../io.ts"
-import { formatOptions, type ProjectArgs, readClaims, readFormat, readProject, textOf } from "../options.ts"
+import { formatOptions, type ProjectArgs, readFormat, readProject } from "../options.ts"
 import { readPlanFile } from "../plan-file.ts"
 import { compilePlan } from "../project.ts"
 import { connect, expectOk, orWithout } from "../remote.ts"
+import { filled, questionOf, readBody, requestOptions } from "../request-options.ts"
 import { refusalText, requestText } from "../views/explain-request.ts"
 
 /** What answers: a running Sallyport, the compiled text, or a plan file. */
@@ -52,15 +50,7 @@ const explainLine: CommandLine<ExplainArgs> = {
   ],
   options: [
     ["--id <id>", "explain a refused request by its request id, instead of by method and path"],
-    ["--host <name>", "host of the request (default: localhost)"],
-    ["--as <user>", "assume that authentication succeeds, with this `sub` or subscription name"],
-    ["--claim <name=value...>", "another claim of that token; the value is JSON or text"],
-    ["--token <token>", "token, sent where the route expects it"],
-    ["--key <key>", "subscription key, sent where the route expects it"],
-    ["-H, --header <line...>", "request header, `name: value`"],
-    ["--body <file>", "file with the request body"],
-    ["--websocket", "add the headers that request a WebSocket"],
-    ["--ip <address>", "client address (default: 127.0.0.1)"],
+    ...requestOptions,
     ["--config <file>", "compile this file and explain offline, without a running Sallyport"],
     ["--plan <file>", "explain offline from the plan in this file"],
     ["--url <control>", "address of the control API (default: SALLYPORT_CONTROL_URL)"],
@@ -108,46 +98,6 @@ const explainLine: CommandLine<ExplainArgs> = {
   },
 }
 
-/** `--as` assumes a successful authentication, so a credential beside it would have no meaning. */
-function questionOf(method: string, target: string, options: OptionValues): ExplainRequestQuestion {
-  const as = filled(options, "as")
-  const claims = readClaims(options)
-  if (as === undefined && Object.keys(claims).length > 0)
-    throw new CliError("--claim needs --as: it adds a claim to the token of that user", example)
-  const given = { token: filled(options, "token"), key: filled(options, "key") }
-  if (as !== undefined && (given.token !== undefined || given.key !== undefined))
-    throw new CliError("--as cannot be combined with a token or key", "Remove all but one of them.")
-  const headers = listOf(options, "header").map((line): [string, string] => {
-    const [, name, value] = /^([^:\s]+):\s*(.*)$/s.exec(line) ?? []
-    if (name === undefined || value === undefined)
-      throw new CliError(`\`${line}\` is not a header`, 'Write `--header "name: value"`.')
-    return [name, value]
-  })
-  if (options["websocket"] === true) {
-    if (method !== "GET")
-      // The headers that a client library adds by itself, so that the route is treated like a WebSocket.
-      throw new CliError("a WebSocket request has the method GET", "Write GET, or remove --websocket.")
-    headers.push(...upgradeHeaders)
-  }
-  const ip = filled(options, "ip")
-  if (ip !== undefined && isIP(ip) === 0)
-    throw new CliError(`\`${ip}\` is not an IP address`, "For example: --ip 203.0.113.7")
-  const said = { host: filled(options, "host"), ip, ...given }
-  return {
-    ...{ method, target, headers },
-    ...Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined)),
-    ...(as === undefined ? {} : { claims: { sub: as, ...claims } }),
-  }
-}
-
-/** RFC 6455 §4.1; the key can be any 16 bytes. */
-const upgradeHeaders: readonly [string, string][] = [
-  ["Connection", "Upgrade"],
-  ["Upgrade", "websocket"],
-  ["Sec-WebSocket-Version", "13"],
-  ["Sec-WebSocket-Key", "c2FsbHlwb3J0LWV4cGxhaQ=="],
-]
-
 /** Where the plan comes from: the running Sallyport, a text that is compiled, or a plan file. */
 function sourceOf(options: OptionValues): ExplainSource {
   const url = filled(options, "url")
@@ -157,16 +107,6 @@ function sourceOf(options: OptionValues): ExplainSource {
     throw new CliError("--config, --plan and --url exclude each other", "Remove all but one of them.")
   if (config !== undefined) return { kind: "text", project: readProject(options) }
   return plan === undefined ? { kind: "control", url } : { kind: "plan", file: plan }
-}
-
-/** The text of an option; an empty text counts as absent. */
-function filled(options: OptionValues, name: string): string | undefined {
-  return textOf(options, name) || undefined
-}
-
-function listOf(options: OptionValues, name: string): readonly string[] {
-  const value = options[name]
-  return Array.isArray(value) ? (value as readonly string[]) : []
 }
 
 type RequestArgs = ExplainArgs & { readonly what: "request" }
@@ -223,16 +163,4 @@ async function answerTo({ question, body, source }: RequestArgs, io: Io): Promis
 
 async function planFrom(source: Exclude<ExplainSource, { kind: "control" }>, io: Io): Promise<Plan> {
   return source.kind === "plan" ? readPlanFile(io, source.file).plan : compilePlan(io, source.project)
-}
-
-/** The body is bytes: it need not be text. */
-async function readBody(io: Io, file: string): Promise<Buffer> {
-  try {
-    return await readFile(resolve(io.cwd, file))
-  } catch (error) {
-    throw new CliError(
-      `the body ${file} cannot be read (${(error as NodeJS.ErrnoException).code})`,
-      "Check the path after --body.",
-    )
-  }
 }
