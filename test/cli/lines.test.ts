@@ -242,6 +242,9 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [[], { cost: "2.5" }, /not a whole number/],
   ],
   history: [
+    [["show", "41"], { json: true }, { show: 41, format: "json" }],
+    [["41"], {}, /lists all plans, or shows one/],
+    [["show", "x"], {}, /the serial must be a whole number/],
     [[], {}, { limit: 20, format: "text" }],
     [[], { limit: "3" }, { limit: 3 }],
     [[], { limit: "0" }, /whole number of at least 1/],

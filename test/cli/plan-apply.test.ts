@@ -80,6 +80,29 @@ describe("plan", () => {
     })
   })
 
+  test("lists what was made at run time apart, as far as the caller may see it", async () => {
+    const control = await atSeven()
+    const cwd = folderWith({ "gateway.conf": other })
+    const subscriptions = [..."abcdefg"].map((name) => ({ name, source: "issued" }))
+    const answers: Record<string, Answer> = {
+      "GET /v1/subscriptions?limit=500": {
+        json: { subscriptions: [...subscriptions, { name: "declared", source: "text" }] },
+      },
+      "GET /v1/tokens": { status: 403, json: { title: "Not permitted" } },
+      "GET /authz/stores?page_size=100": { json: { stores: [{ name: "made by hand" }] } },
+    }
+    Object.assign(control.answers, answers)
+    const { out } = await run({ cwd, env: control.env }, "plan")
+    expect(out).toContain(`
+Made at run time, not in the text. \`apply\` keeps it; to remove it:
+  subscriptions  a, b, c, d, e and 2 more (\`sallyport subscription delete\`)
+  stores         made by hand (\`DELETE /authz/stores/{id}\`)
+`)
+    expect(out).not.toContain("tokens")
+    const json = await run({ cwd, env: control.env }, "plan", "--json")
+    expect(JSON.parse(json.out)).toHaveLength(1)
+  })
+
   test("--format json is one document, and names the base in the sealed file", async () => {
     const control = await atSeven()
     const cwd = folderWith({ "gateway.conf": other })

@@ -239,6 +239,58 @@ describe("history, status, rollback", () => {
     expect(out).toContain("warning: issuer acme: does not answer\n")
   })
 
+  test("history show tells who applied a plan and why, and renders its changes again", async () => {
+    const about = { who: "ci", commit: "abcdef0123+ Raise the limit", message: "release 1.4" }
+    const consent = { who: "eve", kind: "person", issuer: "staff", role: "viewer", groups: ["security"] }
+    const seal = {
+      ...{ history: "here", base: null, digest: record(4).digest, at: "2026-01-02T03:00:00.000Z" },
+      author: about,
+    }
+    const given = { ...consent, allow: ["opens"], message: "ticket 7", at: "2026-01-02T03:01:00.000Z" }
+    const shown = record(4, {
+      ...about,
+      who: "ann",
+      provenance: { seal, signer: "ci", consents: [given as never] },
+    })
+    const before = { ...emptyPlan, values: { a: { text: "1" } } }
+    const [old, next] = [planAnswer(3), planAnswer(4)] as { json: { record: object; plan: object } }[]
+    const control = await fakeControl({
+      "GET /v1/plans/3": { json: { ...old?.json, plan: { ...old?.json.plan, plan: before } } },
+      "GET /v1/plans/4": { json: { ...next?.json, record: shown } },
+      "GET /v1/plans/1": planAnswer(1),
+      "GET /v1/plans/9": planAnswer(9),
+    })
+    const show = (...words: string[]) => run({ cwd: "/", env: control.env }, "history", ...words)
+    const { code, out } = await show("show", "4")
+    expect(code).toBe(0)
+    expect(out).toBe(`Serial 4, applied 2026-01-02 03:04:05Z by ann
+Reason:   release 1.4
+Commit:   abcdef0123 Raise the limit (with changes that are not in the commit)
+Made:     2026-01-02 03:00:00Z by ci, signed by \`ci\`
+Consent:  eve (viewer, security) to opens, 2026-01-02 03:01:00Z: ticket 7
+Digest:   ${record(4).digest}
+
+Compared with serial 3:
+
+value a
+  - neutral   value a = "1"
+              it is no longer used
+
+1 change: 1 neutral
+`)
+    expect((await show("show", "1")).out).toContain("The first plan: everything was new.")
+    expect((await show("show", "9")).out).toContain("What it changed is unknown: serial 8 was deleted.")
+    expect(JSON.parse((await show("show", "4", "--json")).out)).toMatchObject({
+      record: { who: "ann" },
+      changes: [{ risk: "neutral" }],
+    })
+    expect(await show("show", "5")).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("no plan with serial 5"),
+    })
+    expect((await show("show")).err).toContain("history lists all plans, or shows one")
+  })
+
   test("rollback applies an earlier plan over the running one", async () => {
     const control = await fakeControl({
       "GET /v1/plan": planAnswer(9),

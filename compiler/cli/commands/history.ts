@@ -1,32 +1,86 @@
-import type { HistoryAnswer, PlanRecord } from "../../../runtime/control/api.ts"
-import { type CommandLine, command, exitCode } from "../command.ts"
+import type { HistoryAnswer, PlanAnswer, PlanRecord } from "../../../runtime/control/api.ts"
+import { comparePlans } from "../../diff/compare-plans.ts"
+import { changesJson, changesText } from "../../render/changes.ts"
+import { CliError, type CommandLine, command, type ExitCode, exitCode } from "../command.ts"
+import type { Io } from "../io.ts"
 import { formatOptions, readCount, readFormat } from "../options.ts"
-import { connect, expectOk } from "../remote.ts"
+import { connect, expectOk, type Remote } from "../remote.ts"
+import { planRecordText, utcText } from "../views/plan-record.ts"
 import { table } from "../views/table.ts"
 
 interface HistoryArgs {
+  /** The plan to show; undefined: list the plans. */
+  readonly show: number | undefined
   readonly limit: number
   readonly format: "text" | "json"
 }
 
 const historyLine: CommandLine<HistoryArgs> = {
+  operands: [
+    [
+      "[show]",
+      "show one plan: who applied it and why, who made and signed it, who consented, and what it changed",
+    ],
+    ["[serial]", "serial of that plan"],
+  ],
   options: [["--limit <count>", "number of plans to show (default: 20)"], ...formatOptions],
   examples: [
     ["sallyport history", "show serial, time, author and git commit of the last plans"],
+    ["sallyport history show 41", "see who applied serial 41 and why, and what it changed"],
     ["sallyport history --limit 3 --format json", "for a script"],
   ],
-  parse: (_, options) => ({
+  parse: ([show, serial], options) => ({
+    show: readShow(show, serial),
     limit: options["limit"] === undefined ? 20 : readCount(String(options["limit"]), "--limit"),
     format: readFormat(options, ["text", "json"]),
   }),
 }
 
+function readShow(word: string | undefined, serial: string | undefined): number | undefined {
+  if (word === undefined) return undefined
+  if (word === "show" && serial !== undefined) return readCount(serial, "the serial")
+  throw new CliError("history lists all plans, or shows one", "For example: sallyport history show 41")
+}
+
 export const history = command(historyLine, async (args, io) => {
   const remote = await connect(io)
+  if (args.show !== undefined) return showPlan(io, remote, args.show, args.format)
   const { plans } = expectOk<HistoryAnswer>(await remote.request("GET", `/v1/plans?limit=${args.limit}`))
   io.out(args.format === "json" ? `${JSON.stringify(plans, null, 2)}\n` : historyText(plans))
   return exitCode.ok
 })
+
+/** Renders the changes of a plan again: those between it and the plan before. */
+async function showPlan(io: Io, remote: Remote, serial: number, format: "text" | "json"): Promise<ExitCode> {
+  const found = await planAt(remote, serial)
+  if (found === undefined)
+    throw new CliError(`there is no plan with serial ${serial}`, "`sallyport history` lists them.")
+  const before = serial === 1 ? undefined : await planAt(remote, serial - 1)
+  const { record, plan } = found
+  const isKnown = serial === 1 || before !== undefined
+  const changes = isKnown ? comparePlans(before?.plan.plan, plan.plan, plan.origins) : undefined
+  if (format === "json") {
+    const shown = changes === undefined ? null : JSON.parse(changesJson(changes))
+    io.out(`${JSON.stringify({ record, changes: shown }, null, 2)}\n`)
+    return exitCode.ok
+  }
+  io.out(planRecordText(record))
+  if (changes === undefined) io.out(`\nWhat it changed is unknown: serial ${serial - 1} was deleted.\n`)
+  else {
+    io.out(
+      serial === 1
+        ? "\nThe first plan: everything was new.\n\n"
+        : `\nCompared with serial ${serial - 1}:\n\n`,
+    )
+    io.out(changesText(changes, { colour: io.colour.out }))
+  }
+  return exitCode.ok
+}
+
+async function planAt(remote: Remote, serial: number): Promise<PlanAnswer | undefined> {
+  const answer = await remote.request("GET", `/v1/plans/${serial}`)
+  return answer.status === 404 ? undefined : expectOk<PlanAnswer>(answer)
+}
 
 /** A digest is shown by its first 12 digits, without `sha256:`. */
 function historyText(plans: readonly PlanRecord[]): string {
@@ -35,8 +89,7 @@ function historyText(plans: readonly PlanRecord[]): string {
     ["SERIAL", "APPLIED", "WHO", "DIGEST", "REASON", "COMMIT"],
     plans.map((plan) => [
       String(plan.serial),
-      // UTC, to the second: several operators in several time zones read it.
-      plan.at.replace("T", " ").replace(/\.\d+Z$/, "Z"),
+      utcText(plan.at),
       plan.who,
       plan.digest.slice(7, 19),
       reasonOf(plan) ?? "-",

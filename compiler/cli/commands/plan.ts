@@ -19,10 +19,11 @@ import {
 } from "../options.ts"
 import { readPlanFile } from "../plan-file.ts"
 import { compilePlan, demandEntry } from "../project.ts"
-import { connect, orWithout } from "../remote.ts"
+import { connect, orWithout, type Remote } from "../remote.ts"
 import { historyOf, runningPlan } from "../running.ts"
 import { readSigningKey } from "../signing-key.ts"
 import { showChanges } from "../views/changes.ts"
+import { madeAtRunTime } from "../views/made-at-run-time.ts"
 import { showRequests } from "../views/requests.ts"
 
 interface PlanArgs {
@@ -90,6 +91,7 @@ export const plan = command(planLine, async (args, io) => {
   const next = await compilePlan(io, project, files)
   if (format === "text") io.out(`${old.title}\n\n`)
   showChanges(io, old.plan?.plan, next.plan, format, next.origins)
+  if (format === "text" && old.remote !== undefined) io.out(await madeAtRunTime(old.remote, old.plan?.plan))
   if (old.plan !== undefined) {
     const { folder } = project
     const plans = { before: { plan: old.plan, folder }, after: { plan: next, folder } }
@@ -114,6 +116,8 @@ interface Compared {
   readonly base: PlanSeal["base"]
   /** What identifies the history that `base` is in; null: it is in none. */
   readonly history: string | null
+  /** Undefined: compared without a running Sallyport. */
+  readonly remote?: Remote
   /** Where the written plan can be applied; undefined: over the running plan under any name. */
   readonly where?: string
 }
@@ -138,21 +142,27 @@ async function comparedWith(against: string | undefined, io: Io): Promise<Compar
       where: `the plan in ${against} is running`,
     }
   }
-  const { running, history } = await orWithout(
+  const { running, history, remote } = await orWithout(
     "To compare without a running Sallyport, add `--against empty` or `--against FILE`.",
     async () => {
       const remote = await connect(io)
-      return { running: await runningPlan(remote), history: await historyOf(remote) }
+      return { remote, running: await runningPlan(remote), history: await historyOf(remote) }
     },
   )
   if (running === undefined)
-    return { title: "No plan was applied yet: everything is new.", plan: undefined, base: null, history }
+    return {
+      title: "No plan was applied yet: everything is new.",
+      plan: undefined,
+      base: null,
+      history,
+      remote,
+    }
   const { serial, who } = running.record
   return {
     title: `Compared with serial ${serial}, applied by ${who}.`,
     plan: running.plan,
     base: baseOfRecord(running.record),
-    history,
+    ...{ history, remote },
   }
 }
 
