@@ -23,7 +23,7 @@ export const commands: readonly CommandRow[] = [
   {
     name: "test",
     purpose: "write",
-    summary: "run tests of models (*.fga.yaml) and of the gateway (*.gw.yaml); exit 1 when one fails",
+    summary: "run tests of models (`*.fga.yaml`) and of the gateway (`*.gw.yaml`); exit 1 when one fails",
     load: async () => (await import("./commands/test.ts")).test,
   },
   {
