@@ -68,6 +68,7 @@ async function written(name: string): Promise<Example> {
   }
   expect(await sallyport("validate")).toEqual({ code: 0, out: "gateway.conf: no findings\n", err: "" })
   expect(await sallyport("fmt", "--check")).toEqual({ code: 0, out: "", err: "" })
+  expect(await sallyport("test")).toMatchObject({ code: 0, err: "" })
   return place
 }
 
