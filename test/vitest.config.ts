@@ -59,7 +59,7 @@ const slow = [
   "test/azure/{liquid,convert/{same-steps,same-values},csharp/bounds}.test.ts",
   "test/cache/{room,shared-cache}.test.ts",
   "test/check/{adjacency,budget,concurrent,differential,explain-bounds,explain-random,list-conformance,list-differential,permuted}.test.ts",
-  "test/cli/{bin,compile-commands,shell,test-command,tuple-files}.test.ts",
+  "test/cli/{bin,ci,compile-commands,shell,test-command,tuple-files}.test.ts",
   "test/diff/{models,properties,schemas,single-changes,cases,order/changes,order/steps}.test.ts",
   "test/expression/{agreement,hostile,partial}.test.ts",
   "test/gateway/{moved-listener,mutated-requests,path-confusion,slow-clients,slow-uploads,websocket}.test.ts",

@@ -27,6 +27,18 @@ export const commands: readonly CommandRow[] = [
     load: async () => (await import("./commands/test.ts")).test,
   },
   {
+    name: "ci",
+    purpose: "write",
+    summary: "run all checks of a project, for a pull request; exit 1 when one fails",
+    load: async () => (await import("./commands/ci.ts")).ci,
+  },
+  {
+    name: "doctor",
+    purpose: "write",
+    summary: "examine this machine, the project, its variables and files, and the control API",
+    load: async () => (await import("./commands/doctor.ts")).doctor,
+  },
+  {
     name: "model compare",
     purpose: "write",
     summary: "show who may gain or lose each relation by a change of a model, whatever the tuples are",
@@ -355,5 +367,11 @@ export const commands: readonly CommandRow[] = [
     purpose: "manual",
     summary: "print the JSON Schema of plans or of the engine's explanations",
     load: async () => (await import("./commands/schema.ts")).schema,
+  },
+  {
+    name: "completion",
+    purpose: "manual",
+    summary: "print the completion of commands and options for bash, zsh or fish",
+    load: async () => (await import("./commands/completion.ts")).completionOf(commands),
   },
 ]

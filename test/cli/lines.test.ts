@@ -58,6 +58,35 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [[], { minCoverage: "9.5" }, /is not a percentage/],
     [[], { format: "sarif" }, /unknown format: --format sarif/],
   ],
+  ci: [
+    [
+      [],
+      {},
+      {
+        project: { folder: ".", entry: "gateway.conf" },
+        base: undefined,
+        format: "text",
+        comment: undefined,
+      },
+    ],
+    [
+      [],
+      { base: "../main", comment: "c.md", format: "github" },
+      { base: "../main", comment: "c.md", format: "github" },
+    ],
+    [[], { minCoverage: "80", failUnder: "70" }, { minCoverage: "80", failUnder: "70" }],
+    [[], { format: "sarif" }, /unknown format: --format sarif/],
+  ],
+  doctor: [
+    [[], {}, { project: { folder: ".", entry: "gateway.conf" }, format: "text" }],
+    [[], { json: true }, { format: "json" }],
+  ],
+  completion: [
+    [["bash"], {}, { shell: "bash" }],
+    [["fish"], {}, { shell: "fish" }],
+    [[], {}, /needs the name of a shell/],
+    [["csh"], {}, /no completion for csh/],
+  ],
   "model compare": [
     [["a.fga", "b.fga"], { format: "json" }, { before: "a.fga", after: "b.fga", format: "json" }],
     [["a.fga"], {}, /needs two models/],
