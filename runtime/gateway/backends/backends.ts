@@ -27,7 +27,7 @@ export class BackendClient implements BackendHandle {
   #unfollow: (() => void) | undefined
   readonly #pools: Pools
   readonly #withCertificate = new Map<string, SharedPool>()
-  readonly #balance: Balance
+  #balance: Balance
 
   /**
    * Pools come from `pools`, which shares them with the backends of the current plan.
@@ -38,7 +38,7 @@ export class BackendClient implements BackendHandle {
     this.urls = settings.targets.map(({ url }) => url)
     this.url = this.urls[0] ?? ""
     this.settings = settings
-    const { health, retry, balance, discovery } = settings
+    const { health, retry, discovery } = settings
     this.#pools = pools
     this.#set = new TargetSet(settings, pools)
     const places = settings.targets.map(({ url, weight }) => ({ place: placeOf(url, name), weight }))
@@ -47,12 +47,7 @@ export class BackendClient implements BackendHandle {
     if (this.#discovered === undefined) for (const { place, weight } of places) this.#set.add(place, weight)
     this.retry =
       retry === undefined ? undefined : { plan: retry, budget: new RetryBudget(retry.budgetPercent) }
-    this.#balance =
-      balance === "hash"
-        ? consistentHash()
-        : balance === undefined
-          ? roundRobin()
-          : leastOutstanding(pools.clock.random)
+    this.#balance = this.#newBalance()
     if (health !== undefined)
       this.#set.check(
         new HealthChecks(health, this.targets, (place) => pools.connections(place, settings, 1)),
@@ -62,6 +57,19 @@ export class BackendClient implements BackendHandle {
 
   get targets(): readonly Target[] {
     return this.#set.targets
+  }
+
+  /** Forgets what earlier requests showed of its targets, and whose turn it is. */
+  reset(): void {
+    for (const { breaker } of this.targets) breaker?.reset()
+    this.retry?.budget.reset()
+    this.#balance = this.#newBalance()
+  }
+
+  #newBalance(): Balance {
+    const { balance } = this.settings
+    if (balance === undefined) return roundRobin()
+    return balance === "hash" ? consistentHash() : leastOutstanding(this.#pools.clock.random)
   }
 
   /** The state of what finds its targets; undefined: they are in the plan. */
@@ -226,6 +234,10 @@ class RetryBudget {
 
   constructor(percent: number) {
     this.#earned = percent / 100
+  }
+
+  reset(): void {
+    this.#tokens = retryReserve
   }
 
   /** Counts a request that is sent for the first time. */

@@ -25,6 +25,13 @@ export class Breaker {
     this.#plan = plan
   }
 
+  /** As if no request had been made. */
+  reset(): void {
+    this.#slices.length = 0
+    this.#openedAt = undefined
+    this.#trial = false
+  }
+
   state(nowMs: number): BreakerState {
     if (this.#openedAt === undefined) return "closed"
     return nowMs - this.#openedAt >= this.#plan.openMs ? "half-open" : "open"

@@ -92,6 +92,9 @@ export class InProcessGateway {
   #provisioned: Provisioned | undefined
   #world: World = noWorld
   #recording = newRecording()
+  /** Backends that got a request since the last restart. */
+  readonly #contacted = new Set<string>()
+  /** Whether another server got one: an introspection endpoint, a decision point, a token endpoint. */
   #hasContacts = false
   #queue: Promise<unknown> = Promise.resolve()
 
@@ -192,9 +195,13 @@ export class InProcessGateway {
     this.#stores.close()
   }
 
-  /** Backends and decision points that were contacted have counts of their own, so they are made again. Everything else is kept. */
+  /**
+   * Backends that were contacted forget it. What asks other servers has caches and breakers of its own, so it is made again. Everything else is kept.
+   */
   async #provision(): Promise<void> {
     const before = this.#provisioned
+    for (const name of this.#contacted) before?.resources.backends.get(name)?.value.reset()
+    this.#contacted.clear()
     if (before !== undefined && !this.#hasContacts) return
     const kept = before === undefined ? undefined : withoutContacts(before)
     const context = { dependencies: this.#dependencies, gatewayState: { draining: false } }
@@ -238,21 +245,14 @@ export class InProcessGateway {
 
   #play(request: BackendRequest): BackendAnswer | Promise<BackendAnswer> {
     const { sent } = this.#recording
-    if (request.backend === undefined || this.#keepsState(request.backend)) this.#hasContacts = true
+    if (request.backend === undefined) this.#hasContacts = true
+    else this.#contacted.add(request.backend)
     const note = (answer: BackendAnswer): BackendAnswer => {
       sent.push({ ...request, answer })
       return answer
     }
     const answer = this.#world.answer(request)
     return answer instanceof Promise ? answer.then(note) : note(answer)
-  }
-
-  /** Whether a request to the backend affects the next one. */
-  #keepsState(name: string): boolean {
-    const backend = this.#plan.plan.backends[name]
-    if (backend === undefined) return false
-    const { targets, breaker, retry, authentication } = backend
-    return targets.length > 1 || breaker !== undefined || retry !== undefined || authentication !== undefined
   }
 
   #keyTable(entries: readonly KeyEntry[]) {

@@ -1,0 +1,145 @@
+import { collectors, mutateGateways, readGateways, runGateways } from "../../compiler/cli/gateway-run.ts"
+import { testFolders } from "../../compiler/cli/test-files.ts"
+import { Report } from "../../compiler/core/diagnostic.ts"
+import type { GatewaySuite } from "../../compiler/gateway-test/gateway-suite.ts"
+import { worldOf } from "../../compiler/gateway-test/run-suite.ts"
+import { openInProcess } from "../../runtime/gateway/in-process/in-process-gateway.ts"
+
+// Tests of the gateway: how long a thousand take, how many mutants a second are tried, and how many requests the door of the gateway in process
+// takes, for replays.
+
+const rounds = 3
+
+function print(
+  what: string,
+  value: number,
+  unit: string,
+  spread: readonly number[],
+  bar: string,
+  ok: boolean,
+): void {
+  const show = (each: number) => each.toFixed(each < 10 ? 2 : 0)
+  const [least = 0, most = 0] = [Math.min(...spread), Math.max(...spread)]
+  console.log(
+    JSON.stringify({
+      what,
+      value: Number(show(value)),
+      unit,
+      spread: `${show(least)}–${show(most)}`,
+      bar,
+      ok,
+    }),
+  )
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
+}
+
+/** CPU time and elapsed time of some work, in seconds. */
+async function timed(work: () => Promise<void>): Promise<{ readonly cpu: number; readonly wall: number }> {
+  const cpu = process.cpuUsage()
+  const from = performance.now()
+  await work()
+  const { user, system } = process.cpuUsage(cpu)
+  return { cpu: (user + system) / 1e6, wall: (performance.now() - from) / 1000 }
+}
+
+/** The project's own tests. */
+async function ownSuites(): Promise<readonly GatewaySuite[]> {
+  const cwd = process.cwd()
+  const report = new Report()
+  const folders = testFolders({ cwd } as Parameters<typeof testFolders>[0], ["models/tests/acme.gw.yaml"])
+  const { suites } = await readGateways(folders, cwd, report)
+  if (report.blocked) throw new Error(JSON.stringify(report.sorted().map(({ detail }) => detail)))
+  return suites
+}
+
+/** A thousand tests: those with one request, again and again. */
+function thousand(suites: readonly GatewaySuite[]): GatewaySuite[] {
+  return suites.map((suite) => {
+    const single = suite.tests.filter(({ steps }) => steps.length === 1 && steps[0]?.times === 1)
+    return {
+      ...suite,
+      tests: Array.from({ length: 1_000 }, (_, at) => single[at % single.length] ?? fail("no tests")),
+    }
+  })
+}
+
+function fail(message: string): never {
+  throw new Error(message)
+}
+
+async function thousandTests(suites: readonly GatewaySuite[]): Promise<void> {
+  const many = thousand(suites)
+  const found: { readonly cpu: number; readonly wall: number }[] = []
+  for (let round = -1; round < rounds; round += 1) {
+    const taken = await timed(async () => {
+      const [result] = await runGateways(many, new Report(), collectors(many))
+      if (result?.passed !== true || result.tests.length !== 1_000) fail("tests fail")
+    })
+    if (round >= 0) found.push(taken)
+  }
+  const walls = found.map(({ wall }) => wall)
+  const cpus = found.map(({ cpu }) => cpu)
+  print("1,000 tests with coverage", median(walls), "s", walls, "≤ 3", median(walls) <= 3)
+  print("1,000 tests with coverage, CPU time", median(cpus), "s", cpus, "", true)
+}
+
+async function mutants(suites: readonly GatewaySuite[]): Promise<void> {
+  const rates: number[] = []
+  const cpuRates: number[] = []
+  for (let round = -1; round < rounds; round += 1) {
+    const cpu = process.cpuUsage()
+    const [result] = await mutateGateways(suites, [])
+    const { user, system } = process.cpuUsage(cpu)
+    if (result === undefined) fail("no mutants")
+    if (round < 0) continue
+    rates.push((result.mutants / result.ms) * 1000)
+    cpuRates.push((result.mutants / (user + system)) * 1e6)
+  }
+  print("mutants, of the project's own tests", median(rates), "/s", rates, "≥ 50", median(rates) >= 50)
+  print("mutants, per CPU second", median(cpuRates), "/s", cpuRates, "", true)
+}
+
+async function replay(suites: readonly GatewaySuite[]): Promise<void> {
+  const [suite] = suites
+  if (suite === undefined) fail("no suite")
+  const { given, plan } = suite
+  const gateway = await openInProcess(plan, worldOf(given), { environment: {}, folder: process.cwd() })
+  const token = gateway.token({
+    issuer: "acme",
+    claims: { sub: "ann", scope: "orders.read", exp: given.timeMs / 1000 + 86_400 },
+  })
+  const request = {
+    method: "GET",
+    target: "/v2/orders/1",
+    headers: [["authorization", `Bearer ${token}`]],
+  } as const
+  const rates: number[] = []
+  for (let round = -1; round < rounds; round += 1) {
+    const { cpu } = await timed(async () => {
+      for (let at = 0; at < 5_000; at += 1) {
+        // The limit is 100 a minute.
+        if (at % 90 === 0) await gateway.advance(61_000)
+        const { response } = await gateway.send(request)
+        if (response.status !== 200) fail(`status ${response.status}`)
+      }
+    })
+    if (round >= 0) rates.push(5_000 / cpu)
+  }
+  gateway.close()
+  print(
+    "requests of a replay: token, limit, relation, backend; per CPU second",
+    median(rates),
+    "/s",
+    rates,
+    "≥ 5000",
+    median(rates) >= 5_000,
+  )
+}
+
+const suites = await ownSuites()
+await thousandTests(suites)
+await mutants(suites)
+await replay(suites)
