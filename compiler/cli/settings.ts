@@ -59,6 +59,30 @@ export function auditSinksOf(io: Io): readonly string[] {
   )
 }
 
+/** `SALLYPORT_WEBHOOKS` and `SALLYPORT_WEBHOOK_SECRET`: the services that get messages about changes; undefined: none. */
+export function webhooksOf(
+  io: Io,
+): { readonly urls: readonly string[]; readonly secret: string } | undefined {
+  const urls = (io.env["SALLYPORT_WEBHOOKS"] ?? "").split(/[\s,]+/).filter((url) => url !== "")
+  if (urls.length === 0) return undefined
+  const wrong = urls.find(
+    (url) => !/^https?:\/\/.+$/.test(url) || !URL.canParse(url) || withoutUser(url) !== url,
+  )
+  if (wrong !== undefined)
+    throw new CliError(
+      `SALLYPORT_WEBHOOKS contains what is no URL without user and password: ${withoutUser(wrong)}`,
+      "Write http(s) URLs, with commas between them.",
+    )
+  const secret = io.env["SALLYPORT_WEBHOOK_SECRET"] ?? ""
+  if (secret.length >= secretLengthMin) return { urls, secret }
+  throw new CliError(
+    `SALLYPORT_WEBHOOKS needs SALLYPORT_WEBHOOK_SECRET with at least ${secretLengthMin} characters`,
+    "Make one with `openssl rand -base64 32`, and give it to the receivers, too.",
+  )
+}
+
+const secretLengthMin = 24
+
 const isBrokenUrl = (text: string) => /^https?:/.test(text) && !URL.canParse(text)
 
 /** A URL for a message: without user and password, also if it is not a valid one. */

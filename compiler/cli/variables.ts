@@ -127,6 +127,18 @@ export const variables: Readonly<Record<string, EnvironmentVariable>> = {
     byDefault: "no credential",
     example: "token-of-the-collector",
   },
+  SALLYPORT_WEBHOOKS: {
+    commands: ["serve"],
+    docs: "http(s) URLs without user and password, separated by commas, that get a message by POST for each applied plan and each consent. The process that applied a plan sends the message. While a URL fails, messages wait for it.",
+    byDefault: "no messages",
+    example: "https://chat.example/hooks/sallyport",
+  },
+  SALLYPORT_WEBHOOK_SECRET: {
+    commands: ["serve"],
+    docs: "The key of the signatures of SALLYPORT_WEBHOOKS, at least 24 characters: `whsec_` and base64, or any text.",
+    byDefault: "required by SALLYPORT_WEBHOOKS",
+    example: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+  },
   SALLYPORT_HOSTS: {
     commands: ["serve", "dev"],
     docs: "Host names that the listeners of the engine and of the control API accept, separated by commas; `*` takes any. IP addresses, `localhost` and the machine's name are always allowed. Other names get 421.",

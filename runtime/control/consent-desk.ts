@@ -49,6 +49,7 @@ export function addConsentRoutes(app: FastifyInstance, ports: ControlPorts): voi
     await (consent.allow.length === 0
       ? removeConsent(database, place, stored)
       : putConsent(database, place, stored))
+    ports.notify({ type: "plan.consented", data: { digest: body.digest, consent } })
     return { digest: body.digest, consent }
   })
 }

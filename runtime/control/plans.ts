@@ -117,7 +117,10 @@ async function apply(
   // The name of a person or of a token was proved; with the shared token, the caller says who it is.
   const who = operator.kind === "shared" ? author.who : operator.name.slice(0, 200)
   const outcome = await ports.apply(plan, base, { ...author, who, provenance })
-  if (outcome.kind === "done") return outcome.answer
+  if (outcome.kind === "done") {
+    if (outcome.answer.applied) ports.notify({ type: "plan.applied", data: outcome.answer.record })
+    return outcome.answer
+  }
   if (outcome.kind === "stale") return sendStale(reply, base, outcome.current)
   const problems = outcome.problems.map(({ path, message, origin }) => ({
     path,

@@ -8,6 +8,7 @@ import type {
   ApplyAnswer,
   Author,
   PlanAnswer,
+  PlanConsent,
   PlanRecord,
   Provenance,
   RefusalAnswer,
@@ -53,6 +54,14 @@ export interface ReviewedChange {
 /** Finds what a plan changes. Rejects when it takes too long. */
 export type PlanReview = (before: PlanBody, after: PlanBody) => Promise<readonly ReviewedChange[]>
 
+/** Something that other services may want to know. */
+export type ChangeEvent =
+  | { readonly type: "plan.applied"; readonly data: PlanRecord }
+  | {
+      readonly type: "plan.consented"
+      readonly data: { readonly digest: string; readonly consent: PlanConsent }
+    }
+
 /** Whether a process may get traffic. */
 export interface Readiness {
   /** Why it must not get traffic yet; empty when it is ready. */
@@ -81,6 +90,8 @@ export interface ControlPorts extends HealthPorts {
   readonly enforcesChangeRules: boolean
   /** Absent: this process was started without the compiler, so it refuses plans where the rules ask for classes of changes. */
   readonly reviewPlans?: PlanReview | undefined
+  /** Tells other services about a change; returns at once. */
+  notify(event: ChangeEvent): void
   /** Where consents are stored. */
   readonly consents: { readonly database: Database }
   /** Identifies the history for seals. */

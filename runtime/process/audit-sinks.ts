@@ -1,7 +1,7 @@
 import { appendFile, rename, rm, stat } from "node:fs/promises"
-import { setTimeout as sleep } from "node:timers/promises"
 import { HttpClient } from "../http/client/http-client.ts"
 import type { Log } from "../telemetry/log.ts"
+import { QueuedSink, type SinkWords } from "./queued-sink.ts"
 
 /** A place to which rows of the audit log are copied. */
 export interface AuditSink {
@@ -19,12 +19,6 @@ interface SinkSettings {
   readonly token: string | undefined
 }
 
-/** Lines that wait for a sink; more are dropped. About 10 MB. */
-const waitingMax = 10_000
-/** Lines of one request. */
-const batchMax = 500
-const retryMs = [1_000, 2_000, 5_000, 15_000, 60_000] as const
-const closeMs = 3_000
 const requestMs = 10_000
 const fileBytesMax = 100_000_000
 /** Older files: `PATH.1` is the newest. */
@@ -33,88 +27,37 @@ const filesKept = 5
 /** Opens `stdout`, `file:PATH`, or an HTTP URL that gets JSON lines by POST. */
 export function openAuditSink(place: string, settings: SinkSettings): AuditSink {
   if (place === "stdout")
-    return new QueuedSink(place, settings.log, async (lines) => void process.stdout.write(lines.join("")))
+    return queued(place, settings, async (lines) => void process.stdout.write(lines.join("")))
   if (place.startsWith("file:")) {
     const path = place.slice("file:".length)
-    return new QueuedSink(place, settings.log, (lines) => appendRotated(path, lines.join("")))
+    return queued(place, settings, (lines) => appendRotated(path, lines.join("")))
   }
   const http = new HttpClient()
   const send = (lines: readonly string[]) => post(http, place, lines, settings.token)
-  return new QueuedSink(sinkName(place), settings.log, send, () => http.close())
+  return queued(sinkName(place), settings, send, () => http.close())
 }
+
+const words: SinkWords = {
+  dropped: "rows of the audit log are dropped by a sink; the table has them",
+  failed: "a sink of the audit log fails; rows wait for it",
+  recovered: "the sink of the audit log works again",
+}
+
+function queued(
+  place: string,
+  { log }: SinkSettings,
+  send: (lines: readonly string[]) => Promise<void>,
+  end?: () => Promise<void>,
+): AuditSink {
+  return new QueuedSink({ place, log, send, end, words, batchMax })
+}
+
+/** Lines of one request. */
+const batchMax = 500
 
 /** A place in logs and metrics. A URL is shown without its query, which may contain a key. */
 export function sinkName(place: string): string {
   return place.replace(/[?#].*$/s, "")
-}
-
-/** Writes in order and one batch at a time. A batch that fails is repeated; when too many lines wait, the newest are dropped. */
-class QueuedSink implements AuditSink {
-  dropped = 0
-  readonly #place: string
-  readonly #log: Log
-  readonly #send: (lines: readonly string[]) => Promise<void>
-  readonly #end: () => Promise<void>
-  readonly #waiting: string[] = []
-  readonly #closing = new AbortController()
-  #sending: Promise<void> | undefined
-
-  constructor(
-    place: string,
-    log: Log,
-    send: (lines: readonly string[]) => Promise<void>,
-    end: () => Promise<void> = async () => undefined,
-  ) {
-    this.#place = place
-    this.#log = log
-    this.#send = send
-    this.#end = end
-  }
-
-  write(line: string): void {
-    if (this.#waiting.length >= waitingMax) {
-      if (this.dropped === 0)
-        this.#log.error(
-          { sink: this.#place },
-          "rows of the audit log are dropped by a sink; the table has them",
-        )
-      this.dropped += 1
-      return
-    }
-    this.#waiting.push(line)
-    this.#sending ??= this.#sendAll().finally(() => {
-      this.#sending = undefined
-    })
-  }
-
-  async close(): Promise<void> {
-    const late = setTimeout(() => this.#closing.abort(), closeMs)
-    await this.#sending
-    clearTimeout(late)
-    this.dropped += this.#waiting.length
-    await this.#end()
-  }
-
-  async #sendAll(): Promise<void> {
-    for (let failures = 0; this.#waiting.length > 0 && !this.#closing.signal.aborted; ) {
-      const batch = this.#waiting.slice(0, batchMax)
-      try {
-        await this.#send(batch)
-        this.#waiting.splice(0, batch.length)
-        if (failures > 0) this.#log.info({ sink: this.#place }, "the sink of the audit log works again")
-        failures = 0
-      } catch (error) {
-        if (failures === 0)
-          this.#log.warn(
-            { sink: this.#place, reason: String(error) },
-            "a sink of the audit log fails; rows wait for it",
-          )
-        const wait = retryMs[Math.min(failures, retryMs.length - 1)]
-        failures += 1
-        await sleep(wait, undefined, { signal: this.#closing.signal }).catch(() => undefined)
-      }
-    }
-  }
 }
 
 /** Appends to a file that only this user can read; a file that has become large is renamed first. */

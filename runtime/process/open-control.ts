@@ -20,6 +20,7 @@ import type { Heartbeat } from "./heartbeat.ts"
 import type { Metering } from "./metering.ts"
 import { openAudit } from "./open-audit.ts"
 import { StartError } from "./start-error.ts"
+import { openWebhooks, type WebhookSettings } from "./webhooks.ts"
 
 /** The parts of the process behind the control API. */
 export interface ControlParts {
@@ -42,6 +43,7 @@ export interface ControlRole {
   readonly log: Log
   readonly auditSinks?: readonly string[] | undefined
   readonly auditToken?: string | undefined
+  readonly webhooks?: WebhookSettings | undefined
   readonly reviewPlans?: PlanReview | undefined
   /** Default: true. */
   readonly enforcesChangeRules?: boolean | undefined
@@ -63,6 +65,7 @@ export async function openControl(role: ControlRole, parts: ControlParts): Promi
     if (!operates) return await startHealth({ listen, hosts, log }, health)
     const { operators } = parts
     const audit = openAudit(parts.database, log, { sinks: auditSinks, token: auditToken })
+    const webhooks = openWebhooks(role.webhooks ?? { urls: [], secret: "" }, log)
     operators?.attachAudit(audit)
     const opened = await startControl(
       {
@@ -72,14 +75,14 @@ export async function openControl(role: ControlRole, parts: ControlParts): Promi
         callers: () => operators?.callers,
         findToken: (digest) => findControlToken(parts.database, digest),
       },
-      { ...health, ...portsOf(parts), audit, enforcesChangeRules, reviewPlans },
+      { ...health, ...portsOf(parts), audit, enforcesChangeRules, reviewPlans, notify: webhooks.notify },
     )
     operators?.attach(opened)
     return {
       ...opened,
       close: async () => {
         await Promise.all([opened.close(), operators?.close(0)])
-        await audit.close()
+        await Promise.all([audit.close(), webhooks.close()])
       },
     }
   } catch (error) {
@@ -90,7 +93,7 @@ export async function openControl(role: ControlRole, parts: ControlParts): Promi
 /** What the control API can ask of this process. */
 function portsOf(
   parts: ControlParts,
-): Omit<ControlPorts, keyof HealthPorts | "audit" | "enforcesChangeRules" | "reviewPlans"> {
+): Omit<ControlPorts, keyof HealthPorts | "audit" | "enforcesChangeRules" | "reviewPlans" | "notify"> {
   const { keeper } = parts
   return {
     current: () => keeper.current(),

@@ -8,6 +8,7 @@ import type { Address } from "../plan/resources.ts"
 import type { Log } from "../telemetry/log.ts"
 import type { LogNames } from "../telemetry/log-names.ts"
 import type { DatabaseSettings } from "./database.ts"
+import type { WebhookSettings } from "./webhooks.ts"
 
 /** Roles of a process: the public gateway, the engine's internal listener, the control listener. */
 export type ProcessRole = "gateway" | "authz" | "control"
@@ -55,6 +56,8 @@ export interface RuntimeSettings {
   readonly reviewPlans?: PlanReview
   /** Whether the control API enforces the `change` rules of plans (default: true). `dev` applies every save. */
   readonly enforcesChangeRules?: boolean
+  /** Services that get messages about changes. Absent: none. */
+  readonly webhooks?: WebhookSettings
   /** How long `close` waits for requests in progress, in milliseconds (default: 10,000). */
   readonly graceMs?: number
 }

@@ -24,6 +24,7 @@ import {
   logLevelOf,
   logNamesOf,
   version,
+  webhooksOf,
 } from "../settings.ts"
 import { runWorker, startParent, startRuntime } from "../start.ts"
 import { coresForUs, Supervisor } from "../supervised.ts"
@@ -173,6 +174,7 @@ async function settingsOf(args: ServeArgs, io: Io): Promise<RuntimeSettings> {
 async function baseSettingsOf(args: ServeArgs, io: Io): Promise<Omit<RuntimeSettings, "control" | "plan">> {
   const level = logLevelOf(io, "info")
   const logNames = logNamesOf(io)
+  const webhooks = webhooksOf(io)
   const database = databaseOf(io)
   const { createLog } = await import("../../../runtime/telemetry/log.ts")
   const log = createLog({ level, names: logNames })
@@ -187,6 +189,7 @@ async function baseSettingsOf(args: ServeArgs, io: Io): Promise<Omit<RuntimeSett
     ...(io.env["SALLYPORT_SPOOL"] ? { spoolFolder: resolve(io.cwd, io.env["SALLYPORT_SPOOL"]) } : {}),
     keepPlan: keepPlanOf(io),
     auditSinks: auditSinksOf(io),
+    ...(webhooks === undefined ? {} : { webhooks }),
     ...(io.env["SALLYPORT_AUDIT_TOKEN"] ? { auditToken: io.env["SALLYPORT_AUDIT_TOKEN"] } : {}),
     version,
     log,

@@ -57,6 +57,8 @@ export async function begin({ world, services, provider, databaseUrl }: Stage): 
       SALLYPORT_CONTROL_LISTEN: `127.0.0.1:${ports.control}`,
       SALLYPORT_AUDIT_SINKS: `stdout,file:audit.jsonl,${services.url}/audit`,
       SALLYPORT_AUDIT_TOKEN: world.canary("audit token"),
+      SALLYPORT_WEBHOOKS: `${services.url}/audit`,
+      SALLYPORT_WEBHOOK_SECRET: world.canary("webhook secret of changes"),
       SERVICE: `${services.url}/service`,
       COLLECTOR: `${services.url}/collector`,
       PROVIDER: provider.url,
