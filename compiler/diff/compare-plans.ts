@@ -68,13 +68,16 @@ function unnamed(before: PlanBody, after: PlanBody): UnplacedChange {
   )
 }
 
-/** Steps have a place of their own. For listeners, limits and models only the place of their block is known. */
+/** Steps have a place of their own. For listeners and limits only the place of their block is known. */
 function originOf(
-  { action, path }: UnplacedChange,
+  { action, path, subject }: UnplacedChange,
   { routes }: PlanBody,
   origins: Readonly<Record<string, string>>,
 ): string | undefined {
   if (action === "removed") return undefined
+  // What a model declares is in the file of the model, which the store names.
+  const declared = `${path}.${subject.kind === "condition" ? "condition " : ""}${subject.name}`
+  if (path.startsWith("authz.stores.") && Object.hasOwn(origins, declared)) return origins[declared]
   if (Object.hasOwn(origins, path)) return origins[path]
   const [, route = "", statement] = /^routes\.(.+)\.(path|host)$/.exec(path) ?? []
   if (statement !== undefined) {

@@ -123,7 +123,7 @@ export function lower(
   }
   checkLogins(program, body, routes.keys(), report)
   checkPlainHttp(program, report)
-  const origins = new Origins(program, body, steps, schemas).of(routes, backends.used(), onUnmatched)
+  const origins = new Origins(program, body, steps, schemas, models).of(routes, backends.used(), onUnmatched)
   return { body, origins, described, documentation: documentationIn(routes.keys()) }
 }
 

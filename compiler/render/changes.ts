@@ -43,8 +43,19 @@ export function changesText(changes: readonly Change[], { colour }: { readonly c
   return `${lines.join("\n")}\n\n${summaryOf(changes)}\n`
 }
 
-/** Changes for programs: a JSON array; its shape is described in compiler/diff/README.md. Unknown or missing values are null. */
-export function changesJson(changes: readonly Change[]): string {
+/** The same as Markdown, for a comment of a pull request. */
+export function changesMarkdown(changes: readonly Change[]): string {
+  const text = changesText(changes, { colour: false }).trimEnd()
+  // Statements may contain backticks.
+  const fence = "`".repeat(Math.max(3, ...(text.match(/`+/g) ?? []).map((run) => run.length + 1)))
+  return ["### Changes", "", `${fence}text`, text, fence, ""].join("\n")
+}
+
+/**
+ * Changes for programs: a JSON array; its shape is described in compiler/diff/README.md. Unknown or missing values are null. `more`: further
+ * elements of the array.
+ */
+export function changesJson(changes: readonly Change[], more: readonly object[] = []): string {
   const documents = changes.map((change) => ({
     risk: change.risk,
     danger: change.danger,
@@ -60,7 +71,7 @@ export function changesJson(changes: readonly Change[]): string {
     reasons: change.reasons,
     origin: change.origin ?? null,
   }))
-  return `${JSON.stringify(documents, null, 2)}\n`
+  return `${JSON.stringify([...documents, ...more], null, 2)}\n`
 }
 
 function headOf({ scope }: Change): string {

@@ -5,6 +5,8 @@ import { DecisionGraph, type GraphTerms } from "./impact/decision-graph.ts"
 import { Differences, type RelationCounts } from "./impact/differences.ts"
 import { IntBuffer } from "./impact/int-buffer.ts"
 import { PairedProgram } from "./impact/paired-program.ts"
+import { type AccessSample, sampleOf } from "./impact/sample-proofs.ts"
+import { type TupleShapeChange, tupleShapeChanges } from "./impact/tuple-changes.ts"
 import type { LoadedModel } from "./loaded-model.ts"
 import type { PackedRows } from "./ports.ts"
 
@@ -56,7 +58,7 @@ export interface ImpactTerms {
 
 /** What a comparison does at the moment. `part` of this phase is done, from 0 to 1. */
 export interface ImpactProgress {
-  readonly phase: "objects" | "decisions" | "users"
+  readonly phase: "objects" | "decisions" | "users" | "samples"
   readonly part: number
 }
 
@@ -82,7 +84,7 @@ export interface RelationImpact {
   readonly conditions: readonly string[]
   /** Objects of which a check may take more hops than it may, and fail. */
   readonly deep: number
-  readonly samples: readonly ImpactRow[]
+  readonly samples: readonly AccessSample[]
 }
 
 /** What a change of a model means for the users of a store. */
@@ -97,6 +99,8 @@ export interface AccessImpact {
   readonly compared: number
   /** Objects and relations that the change may concern. */
   readonly candidates: number
+  /** Stored tuples that only one of the models allows, the most first. */
+  readonly tuples: readonly TupleShapeChange[]
   /** Nodes that decide them. */
   readonly nodes: number
   /** Memory used, in bytes, without the tuples. */
@@ -142,8 +146,22 @@ export function* accessImpact(terms: ImpactTerms): Generator<ImpactProgress, Acc
     differences.add(chosen.numbers.array[at] as number, decisions.finalOf(old), decisions.finalOf(next))
   }
   for (const part of differences.count()) yield { phase: "users", part }
+  const shapes = tupleShapeChanges(graph, before, after, program.pair.changedConditions)
+  let shape = shapes.next()
+  for (; shape.done !== true; shape = shapes.next()) yield { phase: "samples", part: 0 }
+  const sampleTerms = { graph, models: [before, after] as const, context, depthMax }
+  const samples = new Map<number, AccessSample[]>()
+  for (const [relation, counts] of differences.byRelation) {
+    const found: AccessSample[] = []
+    samples.set(relation, found)
+    for (const row of counts.samples) {
+      found.push(sampleOf(row, sampleTerms))
+      yield { phase: "samples", part: 0.5 }
+    }
+  }
   return {
-    relations: relationsOf(program, differences, decisions, graph),
+    relations: relationsOf(program, differences, samples, { conditions: decisions.conditions, graph }),
+    tuples: shape.value,
     users: byChange(differences.distinctUsers),
     objects: differences.objects,
     compared: chosen.numbers.length,
@@ -194,8 +212,8 @@ class ChosenCandidates {
 function relationsOf(
   program: PairedProgram,
   { byRelation }: Differences,
-  { conditions }: DecisionGraph,
-  graph: Graph,
+  samples: ReadonlyMap<number, readonly AccessSample[]>,
+  { conditions, graph }: { readonly conditions: readonly string[]; readonly graph: Graph },
 ): RelationImpact[] {
   return program.relations.flatMap(({ number, name, sides }) => {
     const counts = byRelation.get(number)
@@ -210,7 +228,7 @@ function relationsOf(
         exceptions: counts.exceptions,
         conditions: conditions.filter((_, at) => (counts.conditions & (1 << Math.min(at, 30))) !== 0).sort(),
         deep: counts.deep,
-        samples: counts.samples,
+        samples: samples.get(number) ?? [],
       } as const,
     ]
   })

@@ -741,7 +741,7 @@ export const rooms: readonly Room[] = [
   },
   {
     path: "compiler/diff",
-    doors: ["change", "compare-plans", "step-words"],
+    doors: ["change", "compare-plans", "people", "relation-uses", "step-words"],
     may: [
       "compiler/analysis",
       "compiler/gateway",
@@ -750,6 +750,7 @@ export const rooms: readonly Room[] = [
       "runtime/plan",
       "runtime/expression",
       "runtime/model",
+      "runtime/check",
     ],
   },
   {
@@ -766,8 +767,18 @@ export const rooms: readonly Room[] = [
   },
   {
     path: "compiler/render",
-    doors: ["changes", "diagnostics", "explain", "json", "requests", "text", "unified-diff", "width"],
-    may: ["compiler/core", "compiler/analysis", "compiler/diff", "compiler/request-compare"],
+    doors: [
+      "changes",
+      "diagnostics",
+      "explain",
+      "json",
+      "people",
+      "requests",
+      "text",
+      "unified-diff",
+      "width",
+    ],
+    may: ["compiler/core", "compiler/analysis", "compiler/diff", "compiler/request-compare", "runtime/check"],
     packages: ["picocolors"],
     builtins: ["node:crypto"],
   },

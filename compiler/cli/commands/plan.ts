@@ -9,7 +9,7 @@ import { CliError, type CommandLine, command, exitCode } from "../command.ts"
 import type { Io } from "../io.ts"
 import {
   configOption,
-  formatOptions,
+  jsonOption,
   messageOption,
   type ProjectArgs,
   readFormat,
@@ -17,6 +17,7 @@ import {
   requestsOption,
   textOf,
 } from "../options.ts"
+import { type PeopleArgs, peopleOfFile, peopleOptions, readPeople } from "../people.ts"
 import { readPlanFile } from "../plan-file.ts"
 import { compilePlan, demandEntry } from "../project.ts"
 import { connect, orWithout, type Remote } from "../remote.ts"
@@ -35,7 +36,8 @@ interface PlanArgs {
   readonly sign: string | undefined
   /** The reason, for the history. */
   readonly reason: string | undefined
-  readonly format: "text" | "json"
+  readonly people: PeopleArgs
+  readonly format: "text" | "json" | "markdown"
   /** A file for the comparison of requests. */
   readonly requests: string | undefined
 }
@@ -54,7 +56,9 @@ const planLine: CommandLine<PlanArgs> = {
     ],
     messageOption,
     requestsOption,
-    ...formatOptions,
+    ...peopleOptions,
+    ["--format <format>", "text, json or markdown (default: text)"],
+    jsonOption,
   ],
   examples: [
     ["sallyport plan", "compare gateway.conf with the running plan"],
@@ -65,6 +69,10 @@ const planLine: CommandLine<PlanArgs> = {
     ["sallyport plan --out next.json --sign ci.key", "in CI, where `change` of gateway.conf names the key"],
     ["sallyport plan --against empty --out plan.json", "make a plan file without a running Sallyport"],
     ["sallyport plan --against plan.json", "what changed since that file was written, for a pull request"],
+    [
+      "sallyport plan --against plan.json --tuples tuples.jsonl --format markdown",
+      "also who gains or loses access",
+    ],
   ],
   parse(_, options) {
     const [against, out, sign] = ["against", "out", "sign"].map((name) => textOf(options, name))
@@ -76,9 +84,9 @@ const planLine: CommandLine<PlanArgs> = {
         "Remove --against: the plan is then compared with the running one.",
       )
     const reason = textOf(options, "message")
-    const format = readFormat(options, ["text", "json"])
-    const requests = textOf(options, "requests")
-    return { project: readProject(options), against, out, sign, reason, format, requests }
+    const format = readFormat(options, ["text", "json", "markdown"])
+    const [people, requests] = [readPeople(options), textOf(options, "requests")]
+    return { project: readProject(options), against, out, sign, reason, people, format, requests }
   },
 }
 
@@ -90,7 +98,8 @@ export const plan = command(planLine, async (args, io) => {
   const old = await comparedWith(against, io)
   const next = await compilePlan(io, project, files)
   if (format === "text") io.out(`${old.title}\n\n`)
-  showChanges(io, old.plan?.plan, next.plan, format, next.origins)
+  const people = await peopleOfFile(io, old.plan?.plan, next, args.people)
+  showChanges(io, old.plan?.plan, next.plan, format, next.origins, people === undefined ? [] : [people])
   if (format === "text" && old.remote !== undefined) io.out(await madeAtRunTime(old.remote, old.plan?.plan))
   if (old.plan !== undefined) {
     const { folder } = project

@@ -8,6 +8,7 @@ import type { RouteSource } from "../routes.ts"
 import type { ExpressionPlaces } from "./expression-places.ts"
 import type { LoweredRoute } from "./route.ts"
 import { type Lowered, originOf, type PlanSteps } from "./step.ts"
+import type { StoreModels } from "./store-model.ts"
 
 /** Where the parts of a plan are written, by their path in the plan. */
 export class Origins {
@@ -15,11 +16,19 @@ export class Origins {
   readonly #body: PlanBody
   readonly #expressions: ExpressionPlaces
   readonly #schemas: PlanSchemas
+  readonly #models: StoreModels
   readonly #origins = new Map<string, string>()
 
-  constructor(program: Program, body: PlanBody, { expressions }: PlanSteps, schemas: PlanSchemas) {
+  constructor(
+    program: Program,
+    body: PlanBody,
+    { expressions }: PlanSteps,
+    schemas: PlanSchemas,
+    models: StoreModels,
+  ) {
     this.#program = program
     this.#body = body
+    this.#models = models
     this.#expressions = expressions
     this.#schemas = schemas
   }
@@ -38,7 +47,10 @@ export class Origins {
     const { authzUrl } = this.#program
     if (authzUrl !== undefined && this.#body.pdps?.[authzPdp] !== undefined)
       this.#add(`pdps.${authzPdp}`, headSpan(authzUrl.statement))
-    for (const store of this.#program.all("store")) this.#add(`authz.stores.${store.name}`, store.span)
+    for (const store of this.#program.all("store")) {
+      this.#add(`authz.stores.${store.name}`, store.span)
+      this.#model(store.name)
+    }
     for (const kind of ["value", "secret", "issuer", "product", "subscription"] as const) {
       const table = this.#body[`${kind}s`]
       for (const each of this.#program.all(kind))
@@ -70,6 +82,17 @@ export class Origins {
     this.#steps("gateway.onUnmatched", onUnmatched)
     for (const [name, place] of this.#schemas.places()) this.#origins.set(`schemas.${name}`, place)
     return Object.fromEntries([...this.#origins].sort(([a], [b]) => (a < b ? -1 : 1)))
+  }
+
+  /** Types, relations (`doc#viewer`) and conditions of a store's model, which may be in several files. */
+  #model(store: string): void {
+    const { types, conditions } = this.#models.get(store)?.source ?? {}
+    const path = `authz.stores.${store}`
+    for (const [type, { span, relations }] of types ?? []) {
+      this.#add(`${path}.${type}`, span)
+      for (const [relation, place] of relations) this.#add(`${path}.${type}#${relation}`, place)
+    }
+    for (const [name, span] of conditions ?? []) this.#add(`${path}.condition ${name}`, span)
   }
 
   #steps(path: string, steps: readonly Lowered[]): void {
