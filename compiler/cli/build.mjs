@@ -30,6 +30,7 @@ const entries = {
   "pglite-worker": "runtime/store/pglite-worker.mjs",
   "body-worker": "runtime/policies/bodies/body-worker.ts",
   "review-worker": "compiler/cli/review-worker.ts",
+  "impact-worker": "runtime/impact/impact-worker.ts",
 }
 
 /** pg's optional native module, which is never installed. */

@@ -34,13 +34,14 @@ export class NoAnswer extends CliError {}
 
 /**
  * Sends one request; `body` is JSON, or a buffer with JSON lines. Returns its response with any status. @throws NoAnswer without a response within a minute, with the address, the cause
- * and how to set another address.
+ * and how to set another address. `onData` gets the bytes of a 2xx response as they arrive, with at most a minute between them.
  */
 export async function exchange(
   { url, base, token, tls, what, remedy }: ApiAddress,
   method: string,
   path: string,
   body: unknown,
+  onData?: (bytes: Buffer) => void,
 ): Promise<Exchanged> {
   const bearer = typeof token === "string" ? token : await token()
   const { HttpClient } = await import("../../runtime/http/client/http-client.ts")
@@ -56,6 +57,7 @@ export async function exchange(
       body: body === undefined || Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body)),
       timeoutMs,
       responseBytesMax,
+      ...(onData === undefined ? {} : { onData }),
       ...(tls?.trust === undefined ? {} : { trust: tls.trust }),
       ...(tls?.certificate === undefined ? {} : { certificate: tls.certificate }),
     })

@@ -6,6 +6,7 @@ import { type AccessImpact, accessImpact, ImpactTuples } from "../../runtime/che
 import { type LoadedModel, loadModel } from "../../runtime/check/loaded-model.ts"
 import { packRows, type TupleKey, type TupleRow } from "../../runtime/check/ports.ts"
 import { rowOf } from "../../runtime/check/tuple.ts"
+import type { ImpactLine } from "../../runtime/control/impact.ts"
 import { fileReason } from "../../runtime/plan/file-reason.ts"
 import type { Plan, PlanBody } from "../../runtime/plan/plan.ts"
 import type { StorePeople } from "../diff/people.ts"
@@ -14,13 +15,16 @@ import { CliError, type OptionValues } from "./command.ts"
 import type { Io } from "./io.ts"
 import { readJson, readStore, textOf } from "./options.ts"
 import { withProgress } from "./progress.ts"
+import { problemError, type Remote } from "./remote.ts"
 import { formatOf, tupleBatches } from "./tuple-batches.ts"
 
 /** How people are compared. */
 export interface PeopleArgs {
-  /** A file with tuples. */
+  /** A file with tuples; undefined: those of the running stores. */
   readonly tuples: string | undefined
-  /** The store that they belong to; undefined: the only one. */
+  /** Whether people are compared over the running stores. */
+  readonly running: boolean
+  /** The store of the file, by default the only one; or the only running store to compare. */
   readonly store: string | undefined
   /** Values for conditions. */
   readonly context: Readonly<Record<string, unknown>> | undefined
@@ -34,7 +38,11 @@ export const peopleOptions = [
     "--tuples <file>",
     "with --against: also tell who gains or loses access, over the tuples in this file (.jsonl, .csv, .yaml or .json)",
   ],
-  ["--store <name>", "the store of the tuples (default: the only one)"],
+  ["--no-people", "do not tell who gains or loses access, over the tuples of the running stores"],
+  [
+    "--store <name>",
+    "the store of --tuples (default: the only one); without --tuples, the only store of which people are compared",
+  ],
   ["--context <json>", "values for conditions, as a JSON object; without them access may stay undecided"],
   ["--full <file>", "write every gain and loss to this file, as JSON lines"],
 ] as const
@@ -43,17 +51,19 @@ export const peopleOptions = [
 export function readPeople(options: OptionValues): PeopleArgs {
   const [tuples, full] = [textOf(options, "tuples"), textOf(options, "full")]
   const context = readJson(options["context"], "--context") as PeopleArgs["context"]
-  if (tuples !== undefined && (textOf(options, "against") ?? "empty") === "empty")
+  const against = textOf(options, "against")
+  if (tuples !== undefined && (against ?? "empty") === "empty")
     throw new CliError(
       "--tuples needs an old model to compare with",
       "Add `--against FILE`, a plan file with the old model.",
     )
-  if (tuples === undefined && (full !== undefined || context !== undefined))
+  const running = options["people"] !== false && against === undefined
+  if (tuples === undefined && !running && (full !== undefined || context !== undefined))
     throw new CliError(
       `--${full === undefined ? "context" : "full"} is for the comparison of people`,
-      "Add `--tuples FILE`.",
+      against === undefined ? "Remove --no-people." : "Add `--tuples FILE`.",
     )
-  return { tuples, store: readStore(options), context, full }
+  return { tuples, running, store: readStore(options), context, full }
 }
 
 /** A store whose model differs between two plans. */
@@ -95,6 +105,51 @@ export async function peopleOfFile(
     await rows?.close()
     return peopleOf(after, { store: name, source: file, revision: null, tuples: tuples.count }, step.value)
   })
+}
+
+/**
+ * Compares people over the tuples of the running stores, in the running Sallyport. If that is not possible, says why, and the plan continues without them.
+ */
+export async function peopleOfRunning(
+  io: Io,
+  remote: Remote | undefined,
+  before: PlanBody | undefined,
+  after: Plan,
+  { running, store, context, full }: PeopleArgs,
+): Promise<StorePeople[]> {
+  const changed = changedStores(before, after.plan).filter(
+    ({ name }) => store === undefined || name === store,
+  )
+  if (!running || remote === undefined || changed.length === 0) return []
+  const file = full === undefined ? undefined : new RowFile(io, full)
+  const found: StorePeople[] = []
+  let [isWhole, failure] = [false, ""]
+  const onLine = (line: ImpactLine) => {
+    if ("error" in line) failure = line.error
+    else if ("end" in line) isWhole = true
+    else if ("row" in line) file?.add(line.row)
+    else if ("impact" in line) {
+      const { revision, tuples } = line
+      found.push(
+        peopleOf(after, { store: line.store, source: "the running store", revision, tuples }, line.impact),
+      )
+    }
+  }
+  try {
+    const body = { plan: after, rows: full !== undefined, context, store }
+    const answer = await withProgress(io, "comparing people", () =>
+      remote.lines("/v1/plan/impact", body, (line) => onLine(line as ImpactLine)),
+    )
+    if (answer.status !== 200) throw problemError(answer)
+    if (!isWhole) throw new CliError(failure || "the answer is not complete")
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error
+    io.err(`People were not compared: ${error.message}\n\n`)
+    return []
+  } finally {
+    await file?.close()
+  }
+  return found
 }
 
 function storeOf({ authz }: PlanBody, given: string | undefined): string {

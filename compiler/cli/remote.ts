@@ -24,6 +24,8 @@ export interface Remote {
   /** Undefined: requests have none. */
   readonly credential: ControlCredential | undefined
   request(method: string, path: string, body?: unknown): Promise<RemoteAnswer>
+  /** The same for a 2xx response of JSON lines: each line is given to `onLine` as it arrives, and the answer has no body. */
+  lines(path: string, body: unknown, onLine: (line: unknown) => void): Promise<RemoteAnswer>
 }
 
 /**
@@ -72,6 +74,8 @@ export function remoteAt(
     url,
     credential: known,
     request: (method, path, body) => send(address, known, { method, path, body }),
+    lines: (path, body, onLine) =>
+      send(address, known, { method: "POST", path, body, onData: lineReader(onLine) }),
   }
 }
 
@@ -89,15 +93,27 @@ interface RemoteRequest {
   readonly method: string
   readonly path: string
   readonly body: unknown
+  readonly onData?: (bytes: Buffer) => void
+}
+
+/** Cuts bytes into lines of JSON. */
+function lineReader(onLine: (line: unknown) => void): (bytes: Buffer) => void {
+  const decoder = new TextDecoder()
+  let rest = ""
+  return (bytes) => {
+    const lines = (rest + decoder.decode(bytes, { stream: true })).split("\n")
+    rest = lines.pop() ?? ""
+    for (const line of lines) onLine(JSON.parse(line))
+  }
 }
 
 /** Checks that the responder is a control API before it is believed: another service at the address may answer anything. */
 async function send(
   address: ApiAddress,
   credential: ControlCredential | undefined,
-  { method, path, body }: RemoteRequest,
+  { method, path, body, onData }: RemoteRequest,
 ): Promise<RemoteAnswer> {
-  const answer = await exchange(address, method, path, body)
+  const answer = await exchange(address, method, path, body, onData)
   if (!answer.headers.has(controlMark))
     throw refusedConnection(answer.text, address.url) ?? somethingElse(address)
   if (answer.status === 401 && credential !== undefined) {

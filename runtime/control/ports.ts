@@ -15,6 +15,7 @@ import type {
   StatusAnswer,
 } from "./api.ts"
 import type { AuditPorts } from "./audit.ts"
+import type { ImpactPorts } from "./impact.ts"
 import type { PrunePorts } from "./prune.ts"
 import type { SubscriptionDesk } from "./subscription-desk.ts"
 import type { TokenPorts } from "./token-desk.ts"
@@ -80,7 +81,7 @@ export interface HealthPorts {
 }
 
 /** The operations of the control API; runtime/main implements them. Methods reject with `Unavailable` when the database does not answer. */
-export interface ControlPorts extends HealthPorts {
+export interface ControlPorts extends HealthPorts, ImpactPorts {
   /** The newest plan; undefined when no plan was ever applied. */
   current(): Promise<PlanAnswer | undefined>
   plan(serial: number): Promise<PlanAnswer | undefined>

@@ -33,6 +33,7 @@ export const routeRules: Readonly<Record<string, RouteRule>> = {
   "GET /v1/plans": read("viewer", "plan.read"),
   "GET /v1/plans/:serial": read("viewer", "plan.read"),
   "PUT /v1/plan": change("publisher", "plan.apply"),
+  "POST /v1/plan/impact": { needs: "viewer", operation: "plan.impact", audit: "read" },
   "POST /v1/rollback": change("publisher", "plan.rollback"),
   "GET /v1/consents": read("viewer", "plan.read"),
   "POST /v1/consents": change("viewer", "plan.consent"),

@@ -16,6 +16,7 @@ import { Attempts } from "./attempts.ts"
 import { addAuditHooks, addAuditRoutes } from "./audit.ts"
 import { bodyOf } from "./body.ts"
 import { addConsentRoutes } from "./consent-desk.ts"
+import { addImpactRoute } from "./impact.ts"
 import { type ControlCallers, OperatorAccess, type OperatorSources } from "./operators.ts"
 import { addPlanRoutes } from "./plans.ts"
 import { type ControlPorts, type HealthPorts, Unavailable } from "./ports.ts"
@@ -85,6 +86,7 @@ export function startControl(settings: ControlSettings, ports: ControlPorts): Pr
     addStatusRoute(app, ports)
     addPlanRoutes(app, ports)
     addConsentRoutes(app, ports)
+    addImpactRoute(app, ports)
     addSubscriptionRoutes(app, ports.subscriptions)
     addUsageRoutes(app, ports.usage)
     addPruneRoute(app, ports.pruning)

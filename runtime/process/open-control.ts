@@ -19,6 +19,7 @@ import type { ControlView } from "./control-view.ts"
 import type { Heartbeat } from "./heartbeat.ts"
 import type { Metering } from "./metering.ts"
 import { openAudit } from "./open-audit.ts"
+import { planImpact } from "./plan-impact.ts"
 import { StartError } from "./start-error.ts"
 import { openWebhooks, type WebhookSettings } from "./webhooks.ts"
 
@@ -109,6 +110,7 @@ function portsOf(
       prune: (retention, cursor) => prune(parts.database, retention, cursor),
       countPrunable: (retention) => countPrunable(parts.database, retention),
     },
+    impact: (question) => planImpact(parts, question),
     explain: (question) => parts.view.explain(question),
     refusal: (id) => parts.view.refusal(id),
     engine: () => parts.view.engine(),

@@ -51,6 +51,7 @@ const runtimeRooms = [
   "runtime/gateway",
   "runtime/authz",
   "runtime/usage",
+  "runtime/impact",
   "runtime/control",
   "runtime/dev",
 ]
@@ -521,12 +522,20 @@ export const rooms: readonly Room[] = [
     packages: ["zod"],
     builtins: "any",
   },
+  // Compares two models over the tuples of a store, in a thread of its own.
+  {
+    path: "runtime/impact",
+    doors: ["store-impact"],
+    may: ["runtime/plan", "runtime/check"],
+    builtins: ["node:module", "node:timers/promises", "node:worker_threads"],
+  },
   {
     path: "runtime/control",
     doors: [
       "admission",
       "audit",
       "api",
+      "impact",
       "operators",
       "plan-keeper",
       "ports",

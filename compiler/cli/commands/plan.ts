@@ -17,7 +17,7 @@ import {
   requestsOption,
   textOf,
 } from "../options.ts"
-import { type PeopleArgs, peopleOfFile, peopleOptions, readPeople } from "../people.ts"
+import { type PeopleArgs, peopleOfFile, peopleOfRunning, peopleOptions, readPeople } from "../people.ts"
 import { readPlanFile } from "../plan-file.ts"
 import { compilePlan, demandEntry } from "../project.ts"
 import { connect, orWithout, type Remote } from "../remote.ts"
@@ -98,8 +98,10 @@ export const plan = command(planLine, async (args, io) => {
   const old = await comparedWith(against, io)
   const next = await compilePlan(io, project, files)
   if (format === "text") io.out(`${old.title}\n\n`)
-  const people = await peopleOfFile(io, old.plan?.plan, next, args.people)
-  showChanges(io, old.plan?.plan, next.plan, format, next.origins, people === undefined ? [] : [people])
+  const ofFile = await peopleOfFile(io, old.plan?.plan, next, args.people)
+  const people =
+    ofFile === undefined ? await peopleOfRunning(io, old.remote, old.plan?.plan, next, args.people) : [ofFile]
+  showChanges(io, old.plan?.plan, next.plan, format, next.origins, people)
   if (format === "text" && old.remote !== undefined) io.out(await madeAtRunTime(old.remote, old.plan?.plan))
   if (old.plan !== undefined) {
     const { folder } = project

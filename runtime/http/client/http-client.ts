@@ -20,6 +20,8 @@ export interface OutgoingRequest {
   readonly trust?: { readonly ca: string | undefined; readonly insecure: boolean }
   /** Aborts the request when its exchange has ended. */
   readonly signal?: AbortSignal
+  /** Gets the bytes of a 2xx response as they arrive; then the response has no body. `timeoutMs` begins again with each, and nothing limits their number. */
+  readonly onData?: ((bytes: Buffer) => void) | undefined
 }
 
 /** The complete response to a request of the process, without content codings. */
@@ -205,6 +207,7 @@ class WholeResponse implements AnswerReceiver {
   readonly #signal: AbortSignal | undefined
   readonly #timer: NodeJS.Timeout
   readonly #settled: Settled
+  readonly #onData: OutgoingRequest["onData"]
   #chunks: Buffer[] = []
   #length = 0
   #status = 0
@@ -212,8 +215,9 @@ class WholeResponse implements AnswerReceiver {
   #sending: Sending | undefined
   #isOver = false
 
-  constructor({ timeoutMs, signal }: OutgoingRequest, bytesMax: number, settled: Settled) {
+  constructor({ timeoutMs, signal, onData }: OutgoingRequest, bytesMax: number, settled: Settled) {
     this.#bytesMax = bytesMax
+    this.#onData = onData
     this.#signal = signal
     this.#settled = settled
     this.#timer = setTimeout(() => this.#fail(new OutgoingError("timeout", "no response in time")), timeoutMs)
@@ -237,6 +241,11 @@ class WholeResponse implements AnswerReceiver {
   }
 
   onData(bytes: Buffer): boolean {
+    if (this.#onData !== undefined && this.#status >= 200 && this.#status < 300) {
+      this.#timer.refresh()
+      if (!this.#isOver) this.#onData(bytes)
+      return true
+    }
     this.#length += bytes.length
     if (this.#length > this.#bytesMax)
       this.#fail(new OutgoingError("too-large", `the response has more than ${this.#bytesMax} bytes`))

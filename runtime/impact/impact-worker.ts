@@ -1,0 +1,88 @@
+// The thread that compares the people of two models: it gets the tuples of a store and sends progress, rows and the result. It is a separate entry
+// of the build (dist/impact-worker.js), because a worker starts from a file.
+import { setTimeout as sleep } from "node:timers/promises"
+import { parentPort, workerData } from "node:worker_threads"
+import type { ImpactRow } from "../check/access-change.ts"
+import { accessImpact, ImpactTuples } from "../check/impact.ts"
+import { loadModel } from "../check/loaded-model.ts"
+import type { FromImpactThread, ImpactJob, ToImpactThread } from "./messages.ts"
+
+/** Work between two pauses, in milliseconds. */
+const sliceMs = 20
+const progressMs = 250
+const rowsAtOnce = 2_000
+/** Messages of rows that were not taken before the thread waits. */
+const untakenMax = 4
+
+const job = workerData as ImpactJob
+let tuples = new ImpactTuples()
+let untaken = 0
+let onTaken: () => void = () => undefined
+
+function send(message: FromImpactThread): void {
+  parentPort?.postMessage(message)
+}
+
+async function compare(): Promise<void> {
+  let rows: ImpactRow[] = []
+  const sendRows = () => {
+    if (rows.length === 0) return
+    untaken++
+    send({ kind: "rows", rows })
+    rows = []
+  }
+  const finishing = tuples.finish()
+  const pause = pauseFor(job.share)
+  while (finishing.next().done !== true) await pause()
+  const running = accessImpact({
+    ...{ tuples, before: loadModel(job.before), after: loadModel(job.after), context: job.context },
+    ...{ memoryBytes: job.memoryBytes, depthMax: job.depthMax },
+    onRow: job.rows ? (row) => void rows.push(row) : undefined,
+  })
+  let told = 0
+  let step = running.next()
+  for (; step.done !== true; step = running.next()) {
+    if (rows.length >= rowsAtOnce) sendRows()
+    while (untaken >= untakenMax) await new Promise<void>((resolve) => (onTaken = resolve))
+    await pause()
+    if (performance.now() - told < progressMs) continue
+    told = performance.now()
+    send({ kind: "progress", progress: step.value })
+  }
+  sendRows()
+  send({ kind: "done", tuples: tuples.count, impact: step.value })
+}
+
+/** After each slice of work, pauses so long that the work takes no more than this part of the time. */
+function pauseFor(share: number): () => Promise<void> {
+  let from = performance.now()
+  return async () => {
+    const worked = performance.now() - from
+    if (worked < sliceMs) return
+    await sleep((worked * (1 - share)) / share)
+    from = performance.now()
+  }
+}
+
+parentPort?.on("message", (message: ToImpactThread) => {
+  switch (message.kind) {
+    case "tuples":
+      tuples.load(message.rows)
+      send({ kind: "ready" })
+      break
+    case "restart":
+      tuples = new ImpactTuples()
+      break
+    case "taken":
+      untaken--
+      onTaken()
+      break
+    case "loaded":
+      // A failure ends the thread, which the process notices.
+      compare().catch((error: unknown) => {
+        setImmediate(() => {
+          throw error
+        })
+      })
+  }
+})
