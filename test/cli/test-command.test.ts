@@ -89,7 +89,7 @@ describe("which files", () => {
     expect((await run({ cwd }, "test", "b/*.yaml")).err).toContain("b/*.yaml matches no file with tests")
     expect((await run({ cwd }, "test", "b.fga.yaml")).err).toContain("error SP0001 File not found")
     expect((await run({ cwd }, "test", "--filter", "editors")).err).toContain(
-      "no test or store has `editors` in its name",
+      "no test, store or file of gateway tests has `editors` in its name",
     )
   })
 })
