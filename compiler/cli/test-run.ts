@@ -1,3 +1,4 @@
+import type { Plan } from "../../runtime/plan/plan.ts"
 import { type Diagnostic, Report } from "../core/diagnostic.ts"
 import { Project } from "../core/load.ts"
 import { type GatewayCoverage, gatewayPercent } from "../gateway-test/gateway-coverage.ts"
@@ -28,6 +29,8 @@ export interface TestSelection {
   readonly failUnder: number | undefined
   /** Weaken each guard of the gateways in turn. */
   readonly mutate: boolean
+  /** A plan to test instead of the one that the project with this path compiles to. */
+  readonly instead?: { readonly config: string; readonly plan: Plan }
 }
 
 /** The result of one run of tests. */
@@ -54,7 +57,7 @@ export interface TestRun {
 /** Reads all files with tests and runs them. `cwd`: the folder of their paths. @throws CliError when the filter excludes all tests. */
 export async function runTests(
   folders: readonly TestFolder[],
-  { filter, coverage: wanted, minCoverage, failUnder, mutate }: TestSelection,
+  { filter, coverage: wanted, minCoverage, failUnder, mutate, instead }: TestSelection,
   cwd: string,
 ): Promise<TestRun> {
   const report = new Report()
@@ -74,7 +77,10 @@ export async function runTests(
   }))
   const kept = filter === undefined ? chosen : chosen.filter(({ tests }) => tests.length > 0)
   const gatewayTests = await readGateways(folders, cwd, report)
-  const chosenGateways = chosenTests(gatewayTests.suites, filter, report)
+  const tested = gatewayTests.suites.map((suite) =>
+    suite.config === instead?.config ? { ...suite, plan: instead.plan } : suite,
+  )
+  const chosenGateways = chosenTests(tested, filter, report)
   if (kept.length + chosenGateways.length === 0 && read.length + gatewayTests.suites.length > 0)
     throw new CliError(
       `no test, store or file of gateway tests has \`${filter}\` in its name`,

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { projectRoot } from "../structure/tree.ts"
+import { fakeControl } from "./fake-control.ts"
 import { exampleFolder, folderWith, run } from "./run.ts"
 
 const config = `gateway main { listen 127.0.0.1:8000; limits { timeout 30s } }
@@ -214,4 +215,28 @@ tests: [{ name: viewers, check: [{ user: user:bob, object: order:1, assertions: 
     const { out } = await run({ cwd }, "test", "models/tests/acme.gw.yaml")
     expect(out).toContain("2 tests, 9 expectations: all passed")
   })
+})
+
+test("apply --probe tests exactly the plan, before it sends it", async () => {
+  const control = await fakeControl({
+    "PUT /v1/plan": { status: 422, json: { title: "sent" } },
+  })
+  const apply = (text: string, ...words: string[]) =>
+    run({ cwd: folder(text), env: control.env }, "apply", "--yes", "--probe", ...words)
+  const failed = await apply(failing)
+  expect(failed).toMatchObject({ code: 3, err: expect.stringContaining("not applied: the plan fails tests") })
+  expect(failed.out).toContain("expected  bob")
+  const other = await apply(tests.replace("config: ../gateway.conf", "config: ../other.conf"))
+  expect(other).toMatchObject({ code: 3, err: expect.stringContaining("tests gateway.conf") })
+  expect(control.seen.some(({ method }) => method === "PUT")).toBe(false)
+  const passed = await apply(tests)
+  expect(passed.out).toContain("all passed")
+  expect(passed.err).toContain("sent")
+  // The plan of a file is tested, not the one that the text would give now.
+  const cwd = folder(tests)
+  await run({ cwd }, "plan", "--against", "empty", "--out", "next.json")
+  writeFileSync(join(cwd, "gateway.conf"), config.replace("${jwt.sub}", "nobody"))
+  const fromFile = await run({ cwd, env: control.env }, "apply", "next.json", "--yes", "--probe")
+  expect(fromFile.out).toContain("all passed")
+  expect((await run({ cwd, env: control.env }, "apply", "--yes", "--probe")).code).toBe(3)
 })

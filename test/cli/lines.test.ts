@@ -187,6 +187,7 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [["next.json"], { yes: true, allowDanger: true }, { file: "next.json", yes: true, allowDanger: true }],
     [[], { allow: "breaking,opens" }, { allow: ["opens", "breaking"] }],
     [[], { allow: "danger" }, /unknown class `danger`/],
+    [["next.json"], { probe: true }, { file: "next.json", probe: true }],
     [[], { wait: "2m" }, { waitMs: 120_000 }],
     [[], { wait: false }, { waitMs: 0 }],
     [[], { wait: "2" }, /--wait 2 is not a duration/],

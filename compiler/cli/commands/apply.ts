@@ -27,6 +27,8 @@ interface ApplyArgs {
   readonly yes: boolean
   /** With `yes`: also apply changes that `plan` calls a danger. */
   readonly allowDanger: boolean
+  /** Run the tests of the gateway with the plan first. */
+  readonly probe: boolean
   /** Classes of changes that the caller consents to. */
   readonly allow: readonly ChangeClass[]
   /** The reason, for the history. */
@@ -45,6 +47,10 @@ const applyLine: CommandLine<ApplyArgs> = {
     ],
     allowOption,
     ["--allow-danger", "with --yes: also apply a plan that would empty, halve or double the configuration"],
+    [
+      "--probe",
+      "first run the tests of the gateway (*.gw.yaml below this folder) with exactly this plan; exit 3 when one fails",
+    ],
     messageOption,
     ...waitOptions,
   ],
@@ -61,6 +67,7 @@ const applyLine: CommandLine<ApplyArgs> = {
     yes: options["yes"] === true,
     allowDanger: options["allowDanger"] === true,
     allow: readAllow(options),
+    probe: options["probe"] === true,
     reason: textOf(options, "message"),
     waitMs: readWait(options),
   }),
@@ -81,6 +88,7 @@ export const apply = command(applyLine, async (args, io) => {
   const changes = showChanges(io, running?.plan.plan, next.plan, "text", next.origins)
   if (args.yes && !args.allowDanger) refuseDanger(changes)
   if (args.yes && !args.allow.includes("opens")) refuseOpening(changes, running)
+  if (args.probe) await (await import("../probe.ts")).probe(io, next, args.project)
   await confirm(io, questionFor(running), args.yes)
   const { record, applied } = await withProgress(io, "applying", () =>
     applyOver(io, remote, { plan: next, sealed, reason: args.reason, allow: args.allow }, running?.record),
