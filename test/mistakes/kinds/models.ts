@@ -197,7 +197,8 @@ export const models: readonly Kind[] = [
   {
     name: "model: keyword misspelt",
     files: fga,
-    codes: ["SP4001", "SP4009"],
+    codes: ["SP4001", "SP4009", "SP4011"],
+    why: "Without `model` or `schema` the file has no header.",
     slips: (text, next) =>
       [
         ...sites(text, /^ +(?<x>define|relations|schema)\b/),
