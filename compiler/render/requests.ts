@@ -38,7 +38,7 @@ export function requestsText(
   if (concerned === 0) return ""
   const paint = pc.createColors(colour)
   const groups = groupsOf(differences)
-  const differing = new Set(differences.map(({ route }) => route)).size
+  const differing = new Set(differences.flatMap(({ routes: each }) => each)).size
   const share = routes === 0 ? 0 : Math.round((differing / routes) * 100)
   const lines = [
     `${differing} of ${routes} routes treat requests differently (${share} %): ${requests} requests were sent through the plans`,
@@ -59,14 +59,18 @@ interface Group {
 
 function groupsOf(differences: readonly RequestDifference[]): Group[] {
   const byRoute = new Map<string, RequestDifference[]>()
-  for (const each of differences) byRoute.set(each.route, [...(byRoute.get(each.route) ?? []), each])
+  for (const each of differences) {
+    const [first = ""] = each.routes
+    byRoute.set(first, [...(byRoute.get(first) ?? []), each])
+  }
   const groups = new Map<string, Group>()
-  for (const [route, own] of byRoute) {
+  for (const own of byRoute.values()) {
     const lines = linesOf(own)
     const key = JSON.stringify(lines.map(({ effect, kind }) => [effect, kind]))
     const group = groups.get(key)
-    if (group === undefined) groups.set(key, { routes: [route], lines })
-    else group.routes.push(route)
+    const routes = own[0]?.routes ?? []
+    if (group === undefined) groups.set(key, { routes: [...routes], lines })
+    else group.routes.push(...routes)
   }
   return [...groups.values()].sort((a, b) => rankOf(a) - rankOf(b))
 }
@@ -137,8 +141,8 @@ function listOf(names: readonly string[], most: number, separator = ", "): strin
 
 /** The comparison for programs. Facts are `[name, before, after]`, null stands for none. */
 export function requestsJson({ differences, ...counts }: RequestComparison): string {
-  const documents = differences.map(({ route, caller, effect, before, after, facts }) => ({
-    ...{ route, caller, effect },
+  const documents = differences.map(({ routes, caller, effect, before, after, facts }) => ({
+    ...{ routes, caller, effect },
     before: documentOf(before),
     after: documentOf(after),
     facts: facts.map((each) => [each.name, each.before ?? null, each.after ?? null]),

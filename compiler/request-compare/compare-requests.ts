@@ -15,13 +15,13 @@ import { digestOf } from "../../runtime/plan/canonical.ts"
 import type { Plan, PlanBody } from "../../runtime/plan/plan.ts"
 import { type CallerKind, callersOf, issuedKeys, type ShownBy, type Side, unplayedOf } from "./callers.ts"
 import { type FactChange, factChanges, outcomeOf, type RequestOutcome } from "./outcome.ts"
-import { digestOfRoute } from "./route-part.ts"
+import { digestOfKind, digestOfRoute } from "./route-part.ts"
 import { sampleRequest } from "./sample-request.ts"
 
 /** What another plan means for one kind of callers of a route. */
 export interface RequestDifference {
-  /** Key of the route, in the new plan if it is there. */
-  readonly route: string
+  /** Keys of the routes that treat the callers so: the first was compared, and the others have the same steps. */
+  readonly routes: readonly string[]
   readonly caller: string
   /** `opens`: refused before, and not now; `closes`: the reverse; `changes`: what callers or backends notice is different. */
   readonly effect: "opens" | "closes" | "changes"
@@ -89,9 +89,9 @@ export async function compareRequests(
   try {
     const differences: RequestDifference[] = []
     let left = 0
-    for (const key of concerned) {
-      if (pair.requests >= requestsMax) left += 1
-      else differences.push(...(await pair.compare(key)))
+    for (const routes of kindsOf(concerned, bodies)) {
+      if (pair.requests >= requestsMax) left += routes.length
+      else differences.push(...(await pair.compare(routes)))
     }
     const unplayed = new Set(
       concerned.flatMap((key) => Object.values(bodies).flatMap((body) => unplayedOf(body, key))),
@@ -100,6 +100,19 @@ export async function compareRequests(
   } finally {
     pair.close()
   }
+}
+
+/** Routes that differ only in their places are one kind. What becomes of the requests of a new or removed route depends on the others around it. */
+function kindsOf(keys: readonly string[], { before, after }: Readonly<Record<Side, PlanBody>>): string[][] {
+  const kinds = new Map<string, string[]>()
+  for (const key of keys) {
+    const isKept = before.routes[key] !== undefined && after.routes[key] !== undefined
+    const kind = isKept ? `${digestOfKind(before, key)} ${digestOfKind(after, key)}` : key
+    const known = kinds.get(kind)
+    if (known === undefined) kinds.set(kind, [key])
+    else known.push(key)
+  }
+  return [...kinds.values()]
 }
 
 /** Tuples by store. */
@@ -147,8 +160,9 @@ class Pair {
     for (const gateway of Object.values(this.#gateways)) gateway.close()
   }
 
-  /** What is different for the callers of a route, each kind once. */
-  async compare(key: string): Promise<RequestDifference[]> {
+  /** What is different for the callers of routes of one kind, each kind of callers once. */
+  async compare(routes: readonly string[]): Promise<RequestDifference[]> {
+    const [key = ""] = routes
     const found: RequestDifference[] = []
     const requests = [sampleRequest(this.#bodies.before, key), sampleRequest(this.#bodies.after, key)]
     const distinct = new Map(
@@ -156,7 +170,7 @@ class Pair {
     )
     for (const caller of callersOf(this.#bodies, key))
       for (const request of distinct.values()) {
-        const difference = await this.#compareCaller(key, caller, request)
+        const difference = await this.#compareCaller(routes, caller, request)
         found.push(...difference.filter((each) => !found.some((known) => isSame(known, each))))
       }
     return found
@@ -164,12 +178,12 @@ class Pair {
 
   /** Without relations, then with those that the old plan asks for, then with those of the new one. */
   async #compareCaller(
-    route: string,
+    routes: readonly string[],
     caller: CallerKind,
     request: ClientRequest,
   ): Promise<RequestDifference[]> {
     const bare: Case = { request, caller, tuples: {}, permits: false }
-    const found = await this.#differs(route, bare)
+    const found = await this.#differs(routes, bare)
     const seen = new Set([digestOf(bare.tuples)])
     for (const side of ["before", "after"] as const) {
       const granted = await this.#granted(side, bare)
@@ -179,7 +193,7 @@ class Pair {
       const relations = Object.values(granted.tuples).flat().map(tupleWords)
       const words = relations.length === 0 ? "permitted" : `who is ${relations.join(" and ")}`
       found.push(
-        ...(await this.#differs(route, {
+        ...(await this.#differs(routes, {
           ...granted,
           caller: { ...caller, name: `${caller.name}, ${words}` },
         })),
@@ -188,12 +202,12 @@ class Pair {
     return found
   }
 
-  async #differs(route: string, each: Case): Promise<RequestDifference[]> {
+  async #differs(routes: readonly string[], each: Case): Promise<RequestDifference[]> {
     const before = outcomeOf(await this.#send("before", each))
     const after = outcomeOf(await this.#send("after", each))
     const facts = factChanges(before, after)
     if (facts.length === 0) return []
-    return [{ route, caller: each.caller.name, effect: effectOf(before, after), before, after, facts }]
+    return [{ routes, caller: each.caller.name, effect: effectOf(before, after), before, after, facts }]
   }
 
   /** The case with tuples that the plan of `side` lets pass; undefined: it asks for no relation, or none can be added. */

@@ -39,15 +39,30 @@ const namedTables: readonly Exclude<NamedTable, "stores">[] = [
 ]
 
 /**
- * The digest of everything in a plan that a request at this route can depend on, and of more: two plans with equal digests treat its requests equally. Of
- * the other routes it has only the keys, which decide who gets a request.
+ * The digest of everything in a plan that a request at this route can depend on, and of more: two plans with equal digests treat its requests
+ * equally. Of the other routes it has nothing.
  */
 export function digestOfRoute(body: PlanBody, key: string): string {
+  return digestOf(partOf(body, key, body.routes[key]))
+}
+
+/**
+ * The same without the place of the route: routes of equal digests do the same for requests at their own paths, because steps reach the path only by its
+ * parameters.
+ */
+export function digestOfKind(body: PlanBody, key: string): string {
+  const route = body.routes[key]
+  if (route === undefined) return ""
+  const { path, operation: _, stripPrefix: _prefix, ...rest } = route
+  return digestOf(partOf(body, key, { ...rest, parameters: path.match(/\{\w+\*?\}/g) ?? [] }))
+}
+
+function partOf(body: PlanBody, key: string, route: object | undefined): object {
   const steps = [...stepsOfRoute(body, key).values()]
   const asksForKey = steps.some((step) => isCredential(step) && shownTo(step).is === "key")
   const stores = namedBy(steps, "stores")
   const part: Record<string, unknown> = {
-    route: body.routes[key] ?? null,
+    route: route ?? null,
     steps,
     gateway: body.gateway,
     values: body.values,
@@ -62,5 +77,5 @@ export function digestOfRoute(body: PlanBody, key: string): string {
     part[table] =
       table === "schemas" && names.size > 0 ? entries : [...names].sort().map((name) => entries[name])
   }
-  return digestOf(JSON.parse(JSON.stringify(part)))
+  return JSON.parse(JSON.stringify(part)) as object
 }

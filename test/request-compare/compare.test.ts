@@ -56,9 +56,9 @@ async function compared(edit: (text: string) => string, fga = model) {
   const [before, after] = [await planOf(base), await planOf(edit(base), fga)]
   const found = await compareRequests({ before: located(before), after: located(after) })
   if (typeof found === "string") throw new Error(found)
-  const lines = found.differences.map(({ route, caller, effect, before, after, facts }) => {
+  const lines = found.differences.map(({ routes, caller, effect, before, after, facts }) => {
     const more = effect === "changes" ? ` (${facts.map(({ name }) => name).join(", ")})` : ""
-    return `${effect}: ${route}, ${caller}: ${before.words} -> ${after.words}${more}`
+    return `${effect}: ${routes.join(" ")}, ${caller}: ${before.words} -> ${after.words}${more}`
   })
   return { ...found, lines }
 }
@@ -157,7 +157,7 @@ test("is printed with equal routes in one group, and written as JSON", async () 
   const json = JSON.parse(requestsJson(found)) as { differences: { facts: unknown[] }[] }
   expect(json).toMatchObject({ routes: 4, concerned: 2, left: 0, unplayed: [] })
   expect(json.differences[0]).toMatchObject({
-    route: "GET /orders",
+    routes: ["GET /orders"],
     effect: "opens",
     before: { kind: "refused", words: "403 insufficient-scope" },
     after: { kind: "served" },
