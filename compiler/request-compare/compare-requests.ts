@@ -14,6 +14,7 @@ import type {
 import { digestOf } from "../../runtime/plan/canonical.ts"
 import type { Plan, PlanBody } from "../../runtime/plan/plan.ts"
 import { type CallerKind, callersOf, issuedKeys, type ShownBy, type Side, unplayedOf } from "./callers.ts"
+import { ModelExamples } from "./model-examples.ts"
 import { type FactChange, factChanges, outcomeOf, type RequestOutcome } from "./outcome.ts"
 import { digestOfKind, digestOfRoute } from "./route-part.ts"
 import { sampleRequest } from "./sample-request.ts"
@@ -133,6 +134,7 @@ class Pair {
   readonly #bodies: Readonly<Record<Side, PlanBody>>
   readonly #gateways: Readonly<Record<Side, InProcessGateway>>
   readonly #issued: World["issued"]
+  readonly #models: ModelExamples
   readonly #tokens = new Map<string, string>()
 
   private constructor(
@@ -142,6 +144,7 @@ class Pair {
     this.#bodies = bodies
     this.#gateways = gateways
     this.#issued = issuedKeys([bodies.before, bodies.after])
+    this.#models = new ModelExamples(bodies)
   }
 
   static async open({ before, after }: Readonly<Record<Side, PlanToCompare>>): Promise<Pair> {
@@ -176,7 +179,10 @@ class Pair {
     return found
   }
 
-  /** Without relations, then with those that the old plan asks for, then with those of the new one. */
+  /**
+   * Without relations, then with those that the old plan asks for, then with those of the new one, and with the smallest examples of what another
+   * model decides differently.
+   */
   async #compareCaller(
     routes: readonly string[],
     caller: CallerKind,
@@ -199,7 +205,25 @@ class Pair {
         })),
       )
     }
+    for (const example of await this.#examples(bare)) {
+      const words = Object.values(example.tuples).flat().map(storedWords)
+      const name = `${caller.name}, with ${words.join(" and ")}`
+      found.push(...(await this.#differs(routes, { ...example, caller: { ...caller, name } })))
+    }
     return found
+  }
+
+  /** Cases with tuples by which the two models decide the route's questions differently. */
+  async #examples(bare: Case): Promise<Case[]> {
+    if (!this.#models.differ) return []
+    const cases = new Map<string, Case>()
+    for (const side of ["before", "after"] as const)
+      for (const decision of (await this.#send(side, bare)).decisions)
+        for (const tuples of this.#models.examples(decision)) {
+          const each = { ...bare, tuples: { [decision.store]: tuples }, permits: true }
+          cases.set(digestOf(each.tuples), each)
+        }
+    return [...cases.values()]
   }
 
   async #differs(routes: readonly string[], each: Case): Promise<RequestDifference[]> {
@@ -288,6 +312,10 @@ function isSame(a: RequestDifference, b: RequestDifference): boolean {
 
 function tupleWords({ relation, object }: TupleKey): string {
   return `${relation} of ${object}`
+}
+
+function storedWords({ user, relation, object }: TupleKey): string {
+  return `${user} ${relation} ${object}`
 }
 
 function textOf({ body, ...rest }: ClientRequest): object {

@@ -131,7 +131,9 @@ test.each([
 
 test("tells what a change of the model means for a route", async () => {
   const { lines } = await compared((text) => text, model.replace("[user] or owner", "[user]"))
-  expect(lines).toEqual([])
+  expect(lines).toEqual([
+    'closes: GET /orders/{id}, with a token of acme with scope "orders.read", with user:caller owner order:1: 200 from backend orders -> 403 forbidden',
+  ])
 })
 
 test("compares new and removed routes with what the other plan does with their requests", async () => {

@@ -766,7 +766,9 @@ export const rooms: readonly Room[] = [
     path: "compiler/request-compare",
     doors: ["compare-requests", "outcome"],
     may: [
+      "compiler/model-compare",
       "compiler/openapi",
+      "runtime/model",
       "runtime/plan",
       "runtime/check",
       // The gateway in process: what becomes of a request is what its steps do.
