@@ -11,7 +11,7 @@ parentPort?.postMessage(comparePlans(before, after).map(reviewedOf))
 
 function reviewedOf({ reasons, routes, scope, before, after, why, where }: Change): ReviewedChange {
   const heading = `${scope.kind} ${scope.name}`.trim()
-  const statement = before ?? after
+  const statement = after ?? before
   const about = [heading, ...(statement === undefined ? [] : [statement])].join(": ")
   const text = `${about}: ${why}${where === "" ? "" : ` (${where})`}`
   const classes = changeClasses.filter((each) => reasons.some(({ risk }) => risk === each))
