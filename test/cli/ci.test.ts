@@ -13,7 +13,7 @@ describe("ci", () => {
     for (const folder of [before, after])
       cpSync(`${projectRoot}models/examples/b2b`, folder, { recursive: true })
     const text = readFileSync(join(before, "gateway.conf"), "utf8")
-    writeFileSync(join(after, "gateway.conf"), text.replace("limit   100 per 1m", "limit   50 per 1m"))
+    writeFileSync(join(after, "gateway.conf"), text.replace("9001/echo", "9001/other"))
     const { code, out } = await run({ cwd: after }, "ci", "--base", before, "--comment", "comment.md")
     expect(code).toBe(0)
     expect(out).toMatch(

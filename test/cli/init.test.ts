@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
 import { examples } from "../../compiler/cli/commands/init.ts"
@@ -11,7 +11,8 @@ test("init writes the files of an example and says what comes next", async () =>
   expect({ code, err }).toEqual({ code: 0, err: "" })
   expect(out).toMatch(/^Wrote the example `minimal` to my\/gateway:\n/)
   expect(out).toMatch(/\nNext:\n {2}cd my\/gateway\n {2}npx sallyport validate /)
-  for (const file of readdirSync(join(cwd, "my/gateway"))) {
+  const files = readdirSync(join(cwd, "my/gateway"), { recursive: true, encoding: "utf8" })
+  for (const file of files.filter((path) => statSync(join(cwd, "my/gateway", path)).isFile())) {
     expect(out).toContain(`\n  ${file}\n`)
     expect(readFileSync(join(cwd, "my/gateway", file), "utf8")).toBe(
       readFileSync(`${projectRoot}models/examples/minimal/${file}`, "utf8"),

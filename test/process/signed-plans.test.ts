@@ -28,10 +28,10 @@ describePostgres("plans that must be signed", () => {
     const { cwd, sallyport, write, key } = await project()
     // The rules of the running plan count, and no plan is running yet.
     write("one")
-    expect(await sallyport("apply", "--yes")).toMatchObject({ code: 0, err: "" })
+    expect(await sallyport("apply", "--yes", "--allow", "opens")).toMatchObject({ code: 0, err: "" })
 
     write("two")
-    const unsigned = await sallyport("apply", "--yes")
+    const unsigned = await sallyport("apply", "--yes", "--allow", "opens")
     expect(unsigned).toMatchObject({
       code: 3,
       err: expect.stringMatching(
@@ -39,7 +39,7 @@ describePostgres("plans that must be signed", () => {
       ),
     })
     await sallyport("plan", "--out", "plain.json")
-    expect((await sallyport("apply", "plain.json", "--yes")).code).toBe(3)
+    expect((await sallyport("apply", "plain.json", "--yes", "--allow", "opens")).code).toBe(3)
     await sallyport("plan", "--sign", key, "--out", "two.json", "--message", "signed")
     const sealed = read(cwd, "two.json")
 
@@ -55,7 +55,7 @@ describePostgres("plans that must be signed", () => {
     ]
     for (const [name, content] of forgeries) {
       writeFileSync(join(cwd, `${name}.json`), JSON.stringify(content))
-      const refused = await sallyport("apply", `${name}.json`, "--yes")
+      const refused = await sallyport("apply", `${name}.json`, "--yes", "--allow", "opens")
       expect(refused, name).toMatchObject({ code: 3, err: expect.stringContaining("signed by `ci`") })
     }
     // The command may refuse, too; the listener decides.
@@ -65,7 +65,10 @@ describePostgres("plans that must be signed", () => {
     expect(await put({ seal: { ...seal, digest: digestOf("x") } })).toMatch(/^422 .*plan-invalid/)
     expect(await put({ seal: { ...seal, base: null } })).toMatch(/^403 .*plan-unsigned/)
 
-    expect(await sallyport("apply", "two.json", "--yes")).toMatchObject({ code: 0, err: "" })
+    expect(await sallyport("apply", "two.json", "--yes", "--allow", "opens")).toMatchObject({
+      code: 0,
+      err: "",
+    })
     const [record] = (await control(ports, "GET", "/v1/plans?limit=1")).body["plans"] as [object]
     expect(record).toMatchObject({ message: "signed", provenance: { seal, signature, signer: "ci" } })
     await release(sallyport, write, key)
@@ -74,14 +77,17 @@ describePostgres("plans that must be signed", () => {
   it("are used up by one apply, and come back by rollback", async () => {
     const { cwd, sallyport, write, key } = await project()
     write("one")
-    expect(await sallyport("apply", "--yes")).toMatchObject({ code: 0, err: "" })
+    expect(await sallyport("apply", "--yes", "--allow", "opens")).toMatchObject({ code: 0, err: "" })
     const [{ serial: first }] = (await control(ports, "GET", "/v1/plans?limit=1")).body["plans"] as [
       { serial: number },
     ]
     for (const name of ["two", "three"]) {
       write(name)
       await sallyport("plan", "--sign", key, "--out", `${name}.json`)
-      expect(await sallyport("apply", `${name}.json`, "--yes")).toMatchObject({ code: 0, err: "" })
+      expect(await sallyport("apply", `${name}.json`, "--yes", "--allow", "opens")).toMatchObject({
+        code: 0,
+        err: "",
+      })
     }
     const unsigned = await sallyport("rollback", String(first), "--yes")
     expect(unsigned.err).toContain("was applied without a signature")
@@ -118,11 +124,11 @@ ${rules}`,
   /** The block that demands signatures is itself only removed by a signed plan. */
   async function release(sallyport: Project["sallyport"], write: Project["write"], key: string) {
     write("free", "")
-    expect((await sallyport("apply", "--yes")).err).toContain("signed by `ci`")
+    expect((await sallyport("apply", "--yes", "--allow", "opens")).err).toContain("signed by `ci`")
     await sallyport("plan", "--sign", key, "--out", "free.json")
-    expect(await sallyport("apply", "free.json", "--yes")).toMatchObject({ code: 0 })
+    expect(await sallyport("apply", "free.json", "--yes", "--allow", "opens")).toMatchObject({ code: 0 })
     write("free again", "")
-    expect(await sallyport("apply", "--yes")).toMatchObject({ code: 0 })
+    expect(await sallyport("apply", "--yes", "--allow", "opens")).toMatchObject({ code: 0 })
   }
 
   async function applied(body: object): Promise<string> {
