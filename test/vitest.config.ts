@@ -15,7 +15,7 @@ const more = [
   "test/azure/{convert/{same-steps,same-values},csharp/bounds}.test.ts",
   "test/deploy/prometheus.test.ts",
   "test/diff/{models,properties,schemas,order/{changes,steps}}.test.ts",
-  "test/e2e/{azure-wing,init,readme}.test.ts",
+  "test/e2e/{init,readme}.test.ts",
   "test/expression/{agreement,hostile,partial}.test.ts",
   "test/gateway-conf/{budgets,mutations}.test.ts",
   "test/gateway/{generations,moved-listener,path-confusion}.test.ts",
@@ -37,17 +37,18 @@ const more = [
 /** What takes long and seldom fails for another reason than a change of its own room: only `npm run test:long` runs it, besides test/long/. */
 const onlyLong = [
   "test/long/**/*.test.ts",
-  "test/acme/failures.test.ts",
+  "test/acme/{failures,pebble}.test.ts",
   "test/authz/faults.test.ts",
   "test/cache/shared-cache.test.ts",
+  "test/e2e/azure-wing.test.ts",
   // `npm test` has test/mistakes, which makes mistakes of more kinds.
   "test/gateway-conf/single-mistakes.test.ts",
   "test/machines/schedules.test.ts",
   "test/process/database-states.test.ts",
-  "test/process/{failover,kept-plan}.test.ts",
+  "test/process/{failover,kept-plan,lost-plans,pooler,replicas}.test.ts",
   "test/redis/topologies.test.ts",
   "test/store/{pglite,replicas}.test.ts",
-  "test/workers/{ends,worker-faults}.test.ts",
+  "test/workers/{ends,sockets,worker-faults}.test.ts",
 ]
 const {
   SALLYPORT_TEST_QUERIES = "1000000",
