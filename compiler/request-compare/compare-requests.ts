@@ -1,3 +1,4 @@
+import { tupleWords } from "../../runtime/check/explain-text.ts"
 import type { TupleKey } from "../../runtime/check/ports.ts"
 import { LoadError } from "../../runtime/gateway/generation/load-error.ts"
 import {
@@ -196,7 +197,7 @@ class Pair {
       const digest = granted === undefined ? undefined : digestOf(granted.tuples)
       if (granted === undefined || digest === undefined || seen.has(digest)) continue
       seen.add(digest)
-      const relations = Object.values(granted.tuples).flat().map(tupleWords)
+      const relations = Object.values(granted.tuples).flat().map(relationWords)
       const words = relations.length === 0 ? "permitted" : `who is ${relations.join(" and ")}`
       found.push(
         ...(await this.#differs(routes, {
@@ -206,7 +207,7 @@ class Pair {
       )
     }
     for (const example of await this.#examples(bare)) {
-      const words = Object.values(example.tuples).flat().map(storedWords)
+      const words = Object.values(example.tuples).flat().map(tupleWords)
       const name = `${caller.name}, with ${words.join(" and ")}`
       found.push(...(await this.#differs(routes, { ...example, caller: { ...caller, name } })))
     }
@@ -310,12 +311,8 @@ function isSame(a: RequestDifference, b: RequestDifference): boolean {
   return a.caller === b.caller && a.before.words === b.before.words && a.after.words === b.after.words
 }
 
-function tupleWords({ relation, object }: TupleKey): string {
+function relationWords({ relation, object }: TupleKey): string {
   return `${relation} of ${object}`
-}
-
-function storedWords({ user, relation, object }: TupleKey): string {
-  return `${user} ${relation} ${object}`
 }
 
 function textOf({ body, ...rest }: ClientRequest): object {

@@ -4,25 +4,15 @@ import type { PlanBody } from "../../runtime/plan/plan.ts"
 import {
   isCredential,
   namedBy,
-  nestedSteps,
   type Step,
   type StepId,
   shownTo,
+  stepsReached,
 } from "../../runtime/plan/steps.ts"
 
 /** The steps that a route can run, with those inside of others. */
 export function stepsOfRoute({ routes, steps }: PlanBody, key: string): ReadonlyMap<StepId, Step> {
-  const found = new Map<StepId, Step>()
-  const add = (ids: readonly StepId[]) => {
-    for (const id of ids) {
-      const step = steps[id]
-      if (step === undefined || found.has(id)) continue
-      found.set(id, step)
-      for (const nested of nestedSteps(step)) add(nested.steps)
-    }
-  }
-  add(Object.values(routes[key]?.sections ?? {}).flat())
-  return found
+  return stepsReached(steps, Object.values(routes[key]?.sections ?? {}).flat())
 }
 
 /** The tables of a plan whose entries steps name, as they are called there. */
@@ -57,6 +47,19 @@ export function digestOfKind(body: PlanBody, key: string): string {
   return digestOf(partOf(body, key, { ...rest, parameters: path.match(/\{\w+\*?\}/g) ?? [] }))
 }
 
+/** Digests of the parts of a plan that many routes depend on as a whole. */
+const digests = new WeakMap<object, string>()
+
+function digestOfWhole(part: object | null): string | null {
+  if (part === null) return null
+  let digest = digests.get(part)
+  if (digest === undefined) {
+    digest = digestOf(part)
+    digests.set(part, digest)
+  }
+  return digest
+}
+
 function partOf(body: PlanBody, key: string, route: object | undefined): object {
   const steps = [...stepsOfRoute(body, key).values()]
   const asksForKey = steps.some((step) => isCredential(step) && shownTo(step).is === "key")
@@ -64,18 +67,21 @@ function partOf(body: PlanBody, key: string, route: object | undefined): object 
   const part: Record<string, unknown> = {
     route: route ?? null,
     steps,
-    gateway: body.gateway,
-    values: body.values,
-    secrets: body.secrets,
-    subscribers: asksForKey ? [body.products, body.subscriptions] : null,
-    stores: stores.size === 0 ? null : [[...stores].map((name) => body.authz?.stores[name]), body.models],
+    shared: [body.gateway, body.values, body.secrets].map(digestOfWhole),
+    subscribers: asksForKey ? [body.products, body.subscriptions].map(digestOfWhole) : null,
+    stores:
+      stores.size === 0
+        ? null
+        : [[...stores].map((name) => body.authz?.stores[name]), digestOfWhole(body.models)],
   }
   for (const table of namedTables) {
     const names = namedBy(steps, table)
     const entries: Readonly<Record<string, unknown>> = body[table] ?? {}
     // Schemas refer to each other.
     part[table] =
-      table === "schemas" && names.size > 0 ? entries : [...names].sort().map((name) => entries[name])
+      table === "schemas" && names.size > 0
+        ? digestOfWhole(entries)
+        : [...names].sort().map((name) => entries[name])
   }
   return JSON.parse(JSON.stringify(part)) as object
 }

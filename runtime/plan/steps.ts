@@ -284,6 +284,21 @@ export function nestedSteps(step: Step): readonly NestedSteps[] {
   return found
 }
 
+/** The steps of a list, with those inside of others: each once, in the order in which they are reached. Steps that the plan does not have are left out. */
+export function stepsReached(
+  steps: Readonly<Record<StepId, Step>>,
+  ids: readonly StepId[],
+  found = new Map<StepId, Step>(),
+): ReadonlyMap<StepId, Step> {
+  for (const id of ids) {
+    const step = steps[id]
+    if (step === undefined || found.has(id)) continue
+    found.set(id, step)
+    for (const nested of nestedSteps(step)) stepsReached(steps, nested.steps, found)
+  }
+  return found
+}
+
 /** The expressions of a step without those of inner steps, in the order of its canonical JSON: their numbers are equal on any machine. */
 export function expressionsOf(step: Step): readonly Expression[] {
   const found: Expression[] = []

@@ -1,10 +1,9 @@
-import { writeFileSync } from "node:fs"
-import { resolve } from "node:path"
 import { ciGithub, ciJson, ciMarkdown, ciText } from "../ci/report.ts"
 import { type CiResult, type CiStep, runStep } from "../ci/steps.ts"
 import { CliError, type CommandLine, command, exitCode, type OptionValues } from "../command.ts"
 import type { Io } from "../io.ts"
 import { configOption, jsonOption, type ProjectArgs, readFormat, readProject, textOf } from "../options.ts"
+import { writeOutputFile } from "../output-file.ts"
 import { withProgress } from "../progress.ts"
 import { testFolders } from "../test-files.ts"
 
@@ -56,7 +55,7 @@ export const ci = command(ciLine, async (args, io) => {
   for (const step of stepsOf(args, io))
     results.push(await withProgress(io, step.line, () => runStep(step, io)))
   const print = { text: ciText, json: ciJson, markdown: ciMarkdown, github: ciGithub }[args.format]
-  if (args.comment !== undefined) write(io, args.comment, ciMarkdown(results))
+  if (args.comment !== undefined) writeOutputFile(io, args.comment, ciMarkdown(results), "the comment")
   io.out(print(results))
   return results.some(({ status }) => status === "failed") ? exitCode.failed : exitCode.ok
 })
@@ -129,16 +128,5 @@ function planStep(
     operands: [],
     options: named,
     skipped: isNamed ? undefined : "neither --base nor a control API (--control) is given",
-  }
-}
-
-function write(io: Io, path: string, text: string): void {
-  try {
-    writeFileSync(resolve(io.cwd, path), text)
-  } catch (error) {
-    throw new CliError(
-      `the comment cannot be written to ${path} (${(error as NodeJS.ErrnoException).code})`,
-      "Name a file in an existing folder that this user may write to.",
-    )
   }
 }

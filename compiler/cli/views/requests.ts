@@ -1,9 +1,8 @@
-import { writeFileSync } from "node:fs"
 import { resolve } from "node:path"
 import type { Plan } from "../../../runtime/plan/plan.ts"
 import type { RequestComparison } from "../../request-compare/compare-requests.ts"
-import { CliError } from "../command.ts"
 import type { Io } from "../io.ts"
+import { writeOutputFile } from "../output-file.ts"
 
 /** A plan, and the folder of its files. */
 export interface LocatedPlan {
@@ -35,7 +34,7 @@ export async function showRequests(
   }
   const text = requestsText(comparison, { colour: io.colour.out })
   if (isText && text !== "") io.out(`\n${text}`)
-  if (file !== undefined) write(io, file, requestsJson(comparison))
+  if (file !== undefined) writeOutputFile(io, file, requestsJson(comparison), "the comparison of requests")
 }
 
 /** The comparison, or why there is none. */
@@ -51,15 +50,4 @@ async function compared(
     folder: resolve(io.cwd, folder),
   })
   return compareRequests({ before: located(before), after: located(after) })
-}
-
-function write(io: Io, file: string, content: string): void {
-  try {
-    writeFileSync(resolve(io.cwd, file), content)
-  } catch (error) {
-    throw new CliError(
-      `the comparison of requests cannot be written to ${file} (${(error as NodeJS.ErrnoException).code})`,
-      "Name a file in an existing folder that this user may write to.",
-    )
-  }
 }

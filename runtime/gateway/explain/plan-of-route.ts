@@ -1,6 +1,6 @@
 import type { NamedTable } from "../../plan/facts.ts"
 import type { Plan, PlanBody } from "../../plan/plan.ts"
-import { isCredential, namedBy, nestedSteps, type Step, type StepId, shownTo } from "../../plan/steps.ts"
+import { isCredential, namedBy, shownTo, stepsReached } from "../../plan/steps.ts"
 import type { Reference } from "../../plan/text.ts"
 import { usedBy } from "../generation/parts-of-plan.ts"
 
@@ -23,7 +23,7 @@ export function planOfRoute(
   const route = key === undefined ? undefined : whole.routes[key]
   const routes = key === undefined || route === undefined ? {} : { [key]: route }
   const steps = Object.fromEntries(
-    reached(whole, route === undefined ? [] : Object.values(route.sections).flat()),
+    stepsReached(whole.steps, route === undefined ? [] : Object.values(route.sections).flat()),
   )
   const used = Object.values(steps)
   // For a request without a route, the explanation ends with the match, so the `unmatched` steps are not needed.
@@ -69,17 +69,6 @@ export function planOfRoute(
 function withKey(found: Reference, written: Reference): Reference {
   if (found === written || !("env" in found)) return found
   return { ...found, default: Buffer.from((found.default ?? "").padEnd(24, "-")).toString("base64") }
-}
-
-/** All steps that the list reaches. One step may be reached several times. */
-function reached(body: PlanBody, ids: readonly StepId[], found = new Map<StepId, Step>()): Map<StepId, Step> {
-  for (const id of ids) {
-    const step = body.steps[id]
-    if (step === undefined || found.has(id)) continue
-    found.set(id, step)
-    for (const { steps } of nestedSteps(step)) reached(body, steps, found)
-  }
-  return found
 }
 
 function picked<T>(table: Readonly<Record<string, T>>, names: ReadonlySet<string>): Record<string, T> {

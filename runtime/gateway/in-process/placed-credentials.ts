@@ -1,7 +1,7 @@
 import type { PlanBody } from "../../plan/plan.ts"
 import type { Route } from "../../plan/resources.ts"
 import type { CredentialSource, ShownCredential } from "../../plan/step-values.ts"
-import { isCredential, namedBy, nestedSteps, type Step, type StepId, shownTo } from "../../plan/steps.ts"
+import { isCredential, namedBy, type Step, type StepId, shownTo, stepsReached } from "../../plan/steps.ts"
 import { basicAuthorization } from "../../policies/credentials/authentication.ts"
 import type { IssuedToken } from "./played-issuers.ts"
 import type { ClientRequest, FieldLine } from "./world.ts"
@@ -56,11 +56,8 @@ function completed(token: TokenOrder, plan: PlanBody, route: Route | undefined):
   return { ...token, issuer, claims }
 }
 
-function inside(plan: PlanBody, ids: readonly StepId[]): Step[] {
-  return ids.flatMap((id) => {
-    const step = plan.steps[id]
-    return step === undefined ? [] : [step, ...nestedSteps(step).flatMap(({ steps }) => inside(plan, steps))]
-  })
+function inside({ steps }: PlanBody, ids: readonly StepId[]): Step[] {
+  return [...stepsReached(steps, ids).values()]
 }
 
 function shownIn(plan: PlanBody, ids: readonly StepId[]): ShownCredential[] {
