@@ -8,7 +8,7 @@ export interface RequestOutcome {
   readonly kind: "served" | "answered" | "refused"
   /** `200 from backend orders`, `403 forbidden`. */
   readonly words: string
-  /** The step that responded instead of a backend, and its place; empty when there is none. */
+  /** The step that responded instead of a backend, and its place; empty: no step did. */
   readonly by: string
   readonly facts: ReadonlyMap<string, string>
 }
@@ -66,7 +66,7 @@ function bodyWords(body: Buffer): string {
   return text.length <= 60 ? text : `${body.length} bytes (${digestOf(text).slice(7, 19)})`
 }
 
-/** One fact that is different; undefined: there is none of this name. */
+/** One fact that is different. Undefined: that outcome does not have it. */
 export interface FactChange {
   readonly name: string
   readonly before: string | undefined

@@ -37,7 +37,7 @@ export async function showRequests(
   if (file !== undefined) writeOutputFile(io, file, requestsJson(comparison), "the comparison of requests")
 }
 
-/** The comparison, or why there is none. */
+/** The comparison; a text says why the plans cannot be compared here. */
 async function compared(
   io: Io,
   before: LocatedPlan,
