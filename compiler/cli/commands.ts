@@ -365,8 +365,8 @@ export const commands: readonly CommandRow[] = [
   {
     name: "schema",
     purpose: "manual",
-    summary: "print the JSON Schema of plans or of the engine's explanations",
-    load: async () => (await import("./commands/schema.ts")).schema,
+    summary: "print the JSON Schema of plans, of explanations, or of what a command prints as JSON",
+    load: async () => (await import("./commands/schema.ts")).schemaOf(commands),
   },
   {
     name: "completion",

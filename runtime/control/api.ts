@@ -52,7 +52,7 @@ export const consentRequest = z.strictObject({
 })
 
 /** A consent to classes of changes: of whom, with the groups that person had then. `at` is RFC 3339. */
-const planConsent = z.strictObject({
+export const planConsent = z.strictObject({
   who: z.string(),
   kind: z.enum(["person", "token", "shared"]),
   issuer: z.string().nullable(),
@@ -188,7 +188,7 @@ const replicaStatus = z.strictObject({
  * Something that Sallyport uses of the server. `reason`: the server's reply when it is missing. `without`: what happens then; null: Sallyport
  * cannot work.
  */
-const capabilityStatus = z.strictObject({
+export const capabilityStatus = z.strictObject({
   name: z.string(),
   isPresent: z.boolean(),
   reason: z.string().nullable(),
@@ -264,7 +264,8 @@ export const pruneRequest = z.strictObject({
   dryRun: z.boolean().default(false),
 })
 
-const pruned = z.strictObject({
+/** Numbers of deleted rows. */
+export const pruned = z.strictObject({
   changes: z.number().int(),
   tuples: z.number().int(),
   stores: z.number().int(),
@@ -367,7 +368,7 @@ export type RefusedRequest = z.infer<typeof refusal>
  * Response of `GET /v1/refusals/{id}`. `proof` explains the engine's denial. It is computed at the revision of the denial while that is
  * available (`atRefusal`), else at the current one.
  */
-const refusalAnswer = z.strictObject({
+export const refusalAnswer = z.strictObject({
   refusal,
   proof: z
     .strictObject({ atRefusal: z.boolean(), allowed: z.boolean(), revision: z.number(), text })
@@ -403,7 +404,7 @@ const keyInfo = z.strictObject({
 })
 
 /** A subscription, issued or declared in gateway.conf. For a declared one only name, scope and state are known. */
-const subscription = z.strictObject({
+export const subscription = z.strictObject({
   name: z.string(),
   source: z.enum(["issued", "text"]),
   scope: subscriptionScope,
@@ -442,7 +443,7 @@ export const activateRequest = z.strictObject({ expiresAt: moment.nullable().opt
 export const rotateRequest = z.strictObject({ key: z.enum(["primary", "secondary"]) })
 
 /** Response of create and rotate. `keys` contains only generated keys, and only this response shows them. */
-const issuedAnswer = z.strictObject({
+export const issuedAnswer = z.strictObject({
   subscription,
   keys: z.strictObject({ primary: z.string().optional(), secondary: z.string().optional() }),
 })
@@ -452,7 +453,7 @@ export type IssuedAnswer = z.infer<typeof issuedAnswer>
  * Response of `GET /v1/subscriptions`, by name. `after` is for the next page, null on the last page. `gateway` is the name of the gateway
  * in the running plan.
  */
-const subscriptionsAnswer = z.strictObject({
+export const subscriptionsAnswer = z.strictObject({
   gateway: z.string().nullable(),
   subscriptions: z.array(subscription),
   next: z.string().nullable(),
@@ -518,7 +519,7 @@ const usageLine = z.strictObject({
 export type UsageLine = z.infer<typeof usageLine>
 
 /** Response of `GET /v1/usage`, most calls first. `cut`: there are more groups than this response contains. */
-const usageAnswer = z.strictObject({
+export const usageAnswer = z.strictObject({
   by: z.array(usageBy),
   lines: z.array(usageLine),
   cut: z.boolean(),
@@ -528,7 +529,7 @@ export type UsageAnswer = z.infer<typeof usageAnswer>
 export type ControlProblem = z.infer<typeof controlProblem>
 
 /** A token of a machine for the control API. `may`: the operations and groups in its scope; null: everything that its role may do. Times are RFC 3339; `lastUsedAt` is accurate to a minute. */
-const controlToken = z.strictObject({
+export const controlToken = z.strictObject({
   name: subscriptionName,
   prefix: z.string(),
   role: z.enum(controlRoles),
@@ -550,22 +551,23 @@ export const createTokenRequest = z.strictObject({
 })
 
 /** Response of `POST /v1/tokens`. `secret` is the token; no other response contains it. */
-export interface CreatedToken {
-  readonly token: MachineToken
-  readonly secret: string
-}
+export const createdToken = z.strictObject({ token: controlToken, secret: z.string() })
+export type CreatedToken = z.infer<typeof createdToken>
 
-/** Response of `GET /v1/whoami`. `kind`: a person of an issuer, a token of a machine, or the token with which the process was started. */
-export interface WhoamiAnswer {
-  readonly kind: "person" | "token" | "shared"
-  readonly name: string
-  readonly role: (typeof controlRoles)[number]
-  readonly groups: readonly string[]
-  /** The scope of a token; null: everything that the role may do. */
-  readonly may: readonly string[] | null
-  readonly issuer: string | null
-  readonly expiresAt: string | null
-}
+/**
+ * Response of `GET /v1/whoami`. `kind`: a person of an issuer, a token of a machine, or the token with which the process was started. `may`: the scope of a
+ * token; null: everything that the role may do.
+ */
+export const whoamiAnswer = z.strictObject({
+  kind: z.enum(["person", "token", "shared"]),
+  name: z.string(),
+  role: z.enum(controlRoles),
+  groups: z.array(z.string()).readonly(),
+  may: z.array(z.string()).readonly().nullable(),
+  issuer: z.string().nullable(),
+  expiresAt: z.string().nullable(),
+})
+export type WhoamiAnswer = z.infer<typeof whoamiAnswer>
 
 /** Query of `GET /v1/audit`. `after`: number of the row before the first; times are RFC 3339. */
 export const auditQuery = z.strictObject({
@@ -581,7 +583,7 @@ export const auditPruneRequest = z.strictObject({ olderThanSeconds: z.number().i
 const chainPlace = z.strictObject({ seq: z.number().int(), hash: z.string() })
 
 /** Response of `GET /v1/audit`. `entry` is canonical JSON, see `chainHash` of runtime/store/audit-log.ts. `next`: `after` of the next page. */
-const auditAnswer = z.strictObject({
+export const auditAnswer = z.strictObject({
   rows: z.array(z.strictObject({ seq: z.number().int(), entry: z.string(), hash: z.string() })),
   head: chainPlace,
   anchor: chainPlace,

@@ -208,6 +208,7 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
   ],
   explain: [
     [["sp2001"], {}, { what: "code", code: "SP2001" }],
+    [["sp2001"], { json: true }, { what: "code", code: "SP2001", format: "json" }],
     [[], {}, /needs the code/],
     [["sp2001", "GET"], {}, /takes no options/],
     [["request", "post", "/a"], { websocket: true }, /a WebSocket request has the method GET/],
@@ -311,7 +312,8 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
   "tuple import": [
     [["a.csv"], {}, { file: "a.csv", format: "csv", fromLine: 1, store: undefined }],
     [["-"], { store: "docs", fromLine: "7" }, { file: "-", format: "jsonl", fromLine: 7, store: "docs" }],
-    [["a.txt"], { format: "yaml" }, { format: "yaml" }],
+    [["a.txt"], { format: "yaml" }, { format: "yaml", output: "text" }],
+    [["a.csv"], { json: true }, { format: "csv", output: "json" }],
     [[], {}, /needs a file/],
     [["a.txt"], {}, /the format of a\.txt is not known/],
   ],
@@ -322,11 +324,11 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [["a.json"], {}, /cannot be exported as yaml/],
   ],
   watch: [
-    [[], {}, { store: undefined, after: "now", type: undefined, json: false }],
+    [[], {}, { store: undefined, after: "now", type: undefined, format: "text" }],
     [
       [],
       { store: "docs", after: "x", type: "doc", json: true },
-      { store: "docs", after: "x", type: "doc", json: true },
+      { store: "docs", after: "x", type: "doc", format: "json" },
     ],
   ],
   status: [[[], { format: "json" }, { format: "json" }]],
@@ -540,7 +542,7 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
   schema: [
     [[], {}, { of: "plan" }],
     [["explanation"], {}, { of: "explanation" }],
-    [["model"], {}, /unknown schema `model`/],
+    [["model", "compare"], {}, { of: "model compare" }],
   ],
 }
 

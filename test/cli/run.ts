@@ -2,7 +2,9 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { onTestFinished } from "vitest"
+import { prettifyError } from "zod"
 import { main } from "../../compiler/cli/main.ts"
+import { loadOutputSchemas, type OutputSchema } from "../../compiler/cli/output-schemas.ts"
 import { projectRoot } from "../structure/tree.ts"
 
 /** What a command line answered. */
@@ -68,7 +70,34 @@ export async function run(world: World, ...argv: string[]): Promise<Outcome> {
     },
     untilStopped: async () => {},
   })
+  if (isJson(argv)) await demandSchema(argv, seen.out)
   return { code, ...seen }
+}
+
+/** With `--output` the document is in a file. */
+function isJson(argv: readonly string[]): boolean {
+  if (argv.includes("--output")) return false
+  const at = argv.indexOf("--format")
+  return argv.includes("--json") || (at >= 0 && argv[at + 1] === "json")
+}
+
+/** Every JSON document that a test sees has the published schema. */
+async function demandSchema(argv: readonly string[], out: string): Promise<void> {
+  const outputs = await loadOutputSchemas()
+  const name = [2, 1]
+    .map((words) => argv.slice(0, words).join(" "))
+    .find((each) => Object.hasOwn(outputs, each))
+  if (name === undefined || out === "") return
+  const { schema, lines } = outputs[name] as OutputSchema
+  const documents = lines ? out.trimEnd().split("\n") : [out]
+  for (const document of documents) {
+    const { error } = schema.safeParse(JSON.parse(document))
+    if (error === undefined) continue
+    const why = `${prettifyError(error)}\nCorrect its schema in compiler/cli/output-schemas.ts.`
+    throw new Error(
+      `the output of \`sallyport ${name}\` has another form than its schema says:\n${why}\n${document}`,
+    )
+  }
 }
 
 /** A folder of its own for a test, removed when the test is over. Files by path. */

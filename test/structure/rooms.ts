@@ -74,6 +74,7 @@ export const rooms: readonly Room[] = [
       "control",
       "csharp",
       "distinguished-name",
+      "explanation",
       "facts",
       "file-reason",
       "json-scan",

@@ -1,3 +1,4 @@
+import { jsonDocument } from "../print.ts"
 import type { CiResult, CiStatus } from "./steps.ts"
 
 /** GitHub refuses comments of more than 65,536 characters, GitLab of more than a million. */
@@ -79,5 +80,5 @@ export function ciJson(results: readonly CiResult[]): string {
     note,
     output: text,
   }))
-  return `${JSON.stringify({ format: 1, passed, steps }, null, 2)}\n`
+  return jsonDocument({ format: 1, passed, steps })
 }

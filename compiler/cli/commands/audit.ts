@@ -1,11 +1,13 @@
 import type { AuditAnswer } from "../../../runtime/control/api.ts"
 import { CliError, type CommandLine, command, exitCode } from "../command.ts"
-import { readDuration, readMoment, textOf } from "../options.ts"
+import { formatOptions, readDuration, readFormat, readMoment, textOf } from "../options.ts"
+import { jsonDocument, print } from "../print.ts"
 import { connect, expectOk, type Remote } from "../remote.ts"
 
 interface AuditVerifyArgs {
   /** The end of the chain at an earlier time. */
   readonly expected: { readonly seq: number; readonly hash: string } | undefined
+  readonly format: "text" | "json"
 }
 
 interface AuditExportArgs {
@@ -17,6 +19,7 @@ interface AuditExportArgs {
 const verifyLine: CommandLine<AuditVerifyArgs> = {
   options: [
     ["--expect <seq:hash>", "a row that an earlier `audit verify` printed, which must still be there"],
+    ...formatOptions,
   ],
   examples: [
     ["sallyport audit verify", "find rows that were altered or removed; exit 1 when there are some"],
@@ -27,19 +30,20 @@ const verifyLine: CommandLine<AuditVerifyArgs> = {
   ],
   parse(_, options) {
     const text = textOf(options, "expect")
-    if (text === undefined) return { expected: undefined }
+    const format = readFormat(options, ["text", "json"])
+    if (text === undefined) return { expected: undefined, format }
     const [, seq, hash] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(text) ?? []
     if (seq === undefined || hash === undefined)
       throw new CliError(
         `--expect is not a row: ${text}`,
         "Write it as an earlier `audit verify` printed it: SEQ:HASH.",
       )
-    return { expected: { seq: Number(seq), hash } }
+    return { expected: { seq: Number(seq), hash }, format }
   },
 }
 
 /** Hashes are computed here, so a server that was changed cannot hide anything from a client that was not. */
-export const auditVerify = command(verifyLine, async ({ expected }, io) => {
+export const auditVerify = command(verifyLine, async ({ expected, format }, io) => {
   const remote = await connect(io)
   const { ChainVerifier } = await import("../../../runtime/store/audit-log.ts")
   const first = await pageOf(remote, {})
@@ -55,10 +59,11 @@ export const auditVerify = command(verifyLine, async ({ expected }, io) => {
   }
   const { problems, count } = verifier.end(head)
   const all = [...problems, ...expectedProblems(expected, found, first.anchor.seq)]
-  for (const problem of all) io.err(`${problem}\n`)
-  if (all.length > 0) return exitCode.failed
-  io.out(`${count} rows are unchanged; the last is ${head.seq}:${head.hash}\n`)
-  return exitCode.ok
+  if (format === "json")
+    io.out(jsonDocument({ unchanged: all.length === 0, count, last: head, problems: all }))
+  else if (all.length > 0) io.err(all.map((problem) => `${problem}\n`).join(""))
+  else io.out(`${count} rows are unchanged; the last is ${head.seq}:${head.hash}\n`)
+  return all.length > 0 ? exitCode.failed : exitCode.ok
 })
 
 function expectedProblems(
@@ -99,8 +104,13 @@ export const auditExport = command(exportLine, async ({ from, to }, io) => {
   return exitCode.ok
 })
 
-const pruneLine: CommandLine<{ readonly olderThanSeconds: number }> = {
-  options: [["--older-than <age>", "delete rows older than this, e.g. 400d (at least 1d)"]],
+interface AuditPruneArgs {
+  readonly olderThanSeconds: number
+  readonly format: "text" | "json"
+}
+
+const pruneLine: CommandLine<AuditPruneArgs> = {
+  options: [["--older-than <age>", "delete rows older than this, e.g. 400d (at least 1d)"], ...formatOptions],
   examples: [
     ["sallyport audit prune --older-than 400d", "delete old rows; the others can still be verified"],
   ],
@@ -110,14 +120,14 @@ const pruneLine: CommandLine<{ readonly olderThanSeconds: number }> = {
       throw new CliError("audit prune needs an age", "Give it, e.g. `--older-than 400d`.")
     const olderThanSeconds = Math.ceil(readDuration(text, "--older-than") / 1_000)
     if (olderThanSeconds < 86_400) throw new CliError("--older-than is less than a day", "Write 1d or more.")
-    return { olderThanSeconds }
+    return { olderThanSeconds, format: readFormat(options, ["text", "json"]) }
   },
 }
 
-export const auditPrune = command(pruneLine, async (body, io) => {
+export const auditPrune = command(pruneLine, async ({ olderThanSeconds, format }, io) => {
   const remote = await connect(io)
-  const { deleted } = expectOk<{ deleted: number }>(await remote.request("POST", "/v1/audit/prune", body))
-  io.out(`Deleted ${deleted} rows.\n`)
+  const answer = await remote.request("POST", "/v1/audit/prune", { olderThanSeconds })
+  print(io, format, expectOk<{ deleted: number }>(answer), ({ deleted }) => `Deleted ${deleted} rows.\n`)
   return exitCode.ok
 })
 

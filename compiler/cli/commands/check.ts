@@ -1,6 +1,7 @@
 import type { Explanation } from "../../../runtime/check/ports.ts"
 import { CliError, type CommandLine, command, exitCode } from "../command.ts"
 import { formatOptions, readFormat, readJson, readStore, storeOption } from "../options.ts"
+import { print } from "../print.ts"
 import { connect, expectOk } from "../remote.ts"
 import { storePath } from "../store.ts"
 import { checkText } from "../views/check.ts"
@@ -69,7 +70,7 @@ export const check = command(checkLine, async (args, io) => {
       ...(args.explain ? { explain: true, ternary: true } : {}),
     }),
   )
-  io.out(args.format === "json" ? `${JSON.stringify(answer, null, 2)}\n` : checkText(args, answer))
+  print(io, args.format, answer, () => checkText(args, answer))
   // 2 means "there is a difference" for `plan` and `diff`, and "no" here, so that a shell can tell a refusal from a failure.
   return args.exitCode && !answer.allowed ? exitCode.changes : exitCode.ok
 })

@@ -1,6 +1,7 @@
 import type { CreatedToken, MachineToken, WhoamiAnswer } from "../../../runtime/control/api.ts"
 import { CliError, type CommandLine, command, exitCode } from "../command.ts"
 import { formatOptions, readDuration, readFormat, textOf } from "../options.ts"
+import { jsonDocument, print } from "../print.ts"
 import { connect, expectOk, type Remote } from "../remote.ts"
 import { table } from "../views/table.ts"
 
@@ -67,7 +68,7 @@ export const controlTokenCreate = command(createLine, async ({ name, role, may, 
   const expiresAt = new Date(Date.now() + lifetimeMs).toISOString()
   const answer = await remote.request("POST", "/v1/tokens", { name, role, may, expiresAt })
   const made = expectOk<CreatedToken>(answer)
-  if (format === "json") io.out(`${JSON.stringify(made, null, 2)}\n`)
+  if (format === "json") io.out(jsonDocument(made))
   else {
     io.out(`${made.secret}\n`)
     io.err(
@@ -86,37 +87,31 @@ const listLine: CommandLine<ControlTokenArgs> = {
 export const controlTokenList = command(listLine, async ({ format }, io) => {
   const remote = await connect(io)
   const answer = expectOk<{ tokens: MachineToken[] }>(await remote.request("GET", "/v1/tokens"))
-  if (format === "json") io.out(`${JSON.stringify(answer, null, 2)}\n`)
-  else
-    io.out(
-      table(
-        ["name", "role", "may", "token", "made by", "expires", "last use"],
-        answer.tokens.map((each) => [
-          ...[
-            each.name,
-            each.role,
-            each.may?.join(",") ?? "all of its role",
-            `${each.prefix}…`,
-            each.createdBy,
-            each.expiresAt,
-          ],
-          each.lastUsedAt ?? "never",
-        ]),
-      ),
-    )
+  print(io, format, answer, ({ tokens }) => tokensText(tokens))
   return exitCode.ok
 })
 
-const revokeLine: CommandLine<{ readonly name: string }> = {
-  operands: [["<name>", "name of the token"]],
-  examples: [["sallyport control-token revoke ci", "refuse a token from now on"]],
-  parse: ([name = ""]) => ({ name }),
+function tokensText(tokens: readonly MachineToken[]): string {
+  return table(
+    ["name", "role", "may", "token", "made by", "expires", "last use"],
+    tokens.map((each) => [
+      ...[each.name, each.role, each.may?.join(",") ?? "all of its role", `${each.prefix}…`],
+      ...[each.createdBy, each.expiresAt, each.lastUsedAt ?? "never"],
+    ]),
+  )
 }
 
-export const controlTokenRevoke = command(revokeLine, async ({ name }, io) => {
+const revokeLine: CommandLine<ControlTokenArgs & { readonly name: string }> = {
+  operands: [["<name>", "name of the token"]],
+  options: formatOptions,
+  examples: [["sallyport control-token revoke ci", "refuse a token from now on"]],
+  parse: ([name = ""], options) => ({ name, format: readFormat(options, ["text", "json"]) }),
+}
+
+export const controlTokenRevoke = command(revokeLine, async ({ name, format }, io) => {
   const remote = await connect(io)
   expectOk(await remote.request("DELETE", `/v1/tokens/${encodeURIComponent(name)}`))
-  io.out(`Revoked \`${name}\`.\n`)
+  print(io, format, { revoked: name }, () => `Revoked \`${name}\`.\n`)
   return exitCode.ok
 })
 
@@ -129,7 +124,7 @@ const whoamiLine: CommandLine<ControlTokenArgs> = {
 export const whoami = command(whoamiLine, async ({ format }, io) => {
   const remote = await connect(io)
   const answer = expectOk<WhoamiAnswer>(await remote.request("GET", "/v1/whoami"))
-  io.out(format === "json" ? `${JSON.stringify(answer, null, 2)}\n` : whoamiText(answer, remote))
+  print(io, format, answer, () => whoamiText(answer, remote))
   return exitCode.ok
 })
 

@@ -6,6 +6,7 @@ import { summaryOf } from "../../render/diagnostics.ts"
 import { CliError, type CommandLine, command, exitCode } from "../command.ts"
 import type { Io } from "../io.ts"
 import { configOption, formatOptions, type ProjectArgs, readFormat, readProject } from "../options.ts"
+import { print } from "../print.ts"
 import { compileOnce, demandEntry } from "../project.ts"
 import { connect } from "../remote.ts"
 import { runningPlan } from "../running.ts"
@@ -43,9 +44,7 @@ export const doctor = command(doctorLine, async ({ project, format }, io) => {
     await controlCheck(plan, io),
   ]
   const failed = all.some(({ status }) => status === "failed")
-  io.out(
-    format === "json" ? `${JSON.stringify({ format: 1, ok: !failed, checks: all }, null, 2)}\n` : textOf(all),
-  )
+  print(io, format, { format: 1, ok: !failed, checks: all }, () => textOf(all))
   return failed ? exitCode.failed : exitCode.ok
 })
 

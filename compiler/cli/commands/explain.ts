@@ -5,13 +5,14 @@ import type {
 } from "../../../runtime/control/api.ts"
 import type { RequestQuestion } from "../../../runtime/gateway/explain/request-explanation.ts"
 import type { Plan } from "../../../runtime/plan/plan.ts"
-import { catalogue } from "../../core/catalogue.ts"
+import { catalogue, type DiagnosticCode, entryOf } from "../../core/catalogue.ts"
 import { didYouMean } from "../../core/nearest.ts"
 import { explainCode } from "../../render/explain.ts"
 import { CliError, type CommandLine, command, exitCode, type OptionValues } from "../command.ts"
 import type { Io } from "../io.ts"
 import { formatOptions, type ProjectArgs, readFormat, readProject } from "../options.ts"
 import { readPlanFile } from "../plan-file.ts"
+import { print } from "../print.ts"
 import { compilePlan } from "../project.ts"
 import { connect, expectOk, orWithout } from "../remote.ts"
 import { filled, questionOf, readBody, requestOptions } from "../request-options.ts"
@@ -25,7 +26,7 @@ type ExplainSource =
 
 /** `refusal` needs the control listener: refused requests are kept in the memory of the process that refused them. */
 type ExplainArgs =
-  | { readonly what: "code"; readonly code: string }
+  | { readonly what: "code"; readonly code: string; readonly format: "text" | "json" }
   | {
       readonly what: "request"
       readonly question: ExplainRequestQuestion
@@ -71,13 +72,17 @@ const explainLine: CommandLine<ExplainArgs> = {
   parse([what, method, target, ...more], options) {
     if (what === undefined)
       throw new CliError("explain needs the code of a finding, e.g. SP2001, or a request", example)
+    const format = readFormat(options, ["text", "json"])
     if (what !== "request") {
       // An option of `explain request` after a code would have no effect, so it is refused.
-      if (method !== undefined || Object.keys(options).length > 0)
-        throw new CliError("`explain CODE` takes no options; they belong to `explain request`", example)
-      return { what: "code", code: what.toUpperCase() }
+      const { format: _, json: __, ...others } = options
+      if (method !== undefined || Object.keys(others).length > 0)
+        throw new CliError(
+          "`explain CODE` takes no options but --format; they belong to `explain request`",
+          example,
+        )
+      return { what: "code", code: what.toUpperCase(), format }
     }
-    const format = readFormat(options, ["text", "json"])
     const source = sourceOf(options)
     const id = filled(options, "id")
     if (id !== undefined) {
@@ -113,25 +118,21 @@ type RequestArgs = ExplainArgs & { readonly what: "request" }
 
 /** The three commands behind one word. */
 export const explain = command(explainLine, async (args, io) => {
-  if (args.what === "code") io.out(textOfCode(args.code))
+  if (args.what === "code") showCode(io, args.code, args.format)
   else if (args.what === "refusal") {
     const remote = await connect(io, args.source.url)
     const path = `/v1/refusals/${encodeURIComponent(args.id)}`
     const answer = expectOk<RefusalAnswer>(await remote.request("GET", path))
-    io.out(args.format === "json" ? jsonText(answer) : refusalText(answer))
+    print(io, args.format, answer, refusalText)
   } else {
     const answer = await answerTo(args, io)
-    io.out(args.format === "json" ? jsonText(answer) : requestText(answer))
+    print(io, args.format, answer, requestText)
   }
   return exitCode.ok
 })
 
-function jsonText(answer: object): string {
-  return `${JSON.stringify(answer, null, 2)}\n`
-}
-
-/** The description of a finding's code. */
-function textOfCode(code: string): string {
+/** Prints the description of a finding's code. */
+function showCode(io: Io, code: string, format: "text" | "json"): void {
   const text = explainCode(code)
   if (text === undefined) {
     throw new CliError(
@@ -139,7 +140,7 @@ function textOfCode(code: string): string {
       "Use the code after `error` or `warning` in a finding, e.g. SP2001.",
     )
   }
-  return text
+  print(io, format, { code, ...entryOf(code as DiagnosticCode) }, () => text)
 }
 
 /** With `--config` or `--plan` the request runs in this process, through the gateway's own code and without a backend. */

@@ -13,7 +13,8 @@ import { formatModelFile, modulesIn } from "../../model/format.ts"
 import { summaryOf } from "../../render/diagnostics.ts"
 import { CliError, type CommandLine, command, exitCode } from "../command.ts"
 import type { Io } from "../io.ts"
-import { configOption, type ProjectArgs, readProject } from "../options.ts"
+import { configOption, formatOptions, type ProjectArgs, readFormat, readProject } from "../options.ts"
+import { print } from "../print.ts"
 import { filesOf, showFindings } from "../project.ts"
 import { replaceFile } from "../replace-file.ts"
 
@@ -22,17 +23,27 @@ interface FmtArgs {
   /** Files to format; empty: gateway.conf, the files it includes, and the stores' models. */
   readonly files: readonly string[]
   readonly check: boolean
+  readonly format: "text" | "json"
 }
 
 const fmtLine: CommandLine<FmtArgs> = {
   operands: [["[files...]", "files to format (default: gateway.conf, its includes and its models)"]],
-  options: [configOption, ["--check", "change nothing; exit 1 when a file is not formatted"]],
+  options: [
+    configOption,
+    ["--check", "change nothing; exit 1 when a file is not formatted"],
+    ...formatOptions,
+  ],
   examples: [
     ["sallyport fmt", "format in place"],
     ["sallyport fmt --check", "in CI"],
     ["sallyport fmt models/acme.fga", "one file"],
   ],
-  parse: (files, options) => ({ project: readProject(options), files, check: options["check"] === true }),
+  parse: (files, options) => ({
+    project: readProject(options),
+    files,
+    check: options["check"] === true,
+    format: readFormat(options, ["text", "json"]),
+  }),
 }
 
 /** Formats file by file: a file with a syntax error is left unchanged and does not prevent the formatting of others. */
@@ -51,7 +62,10 @@ export const fmt = command(fmtLine, async (args, io) => {
     if (!args.check) replaceFile(join(root, path), formatted)
   }
   showFindings(io, findings)
-  for (const path of changed) io.out(args.check ? `${path} is not formatted\n` : `${path} formatted\n`)
+  const word = args.check ? "is not formatted" : "formatted"
+  print(io, args.format, { [args.check ? "unformatted" : "formatted"]: changed }, () =>
+    changed.map((path) => `${path} ${word}\n`).join(""),
+  )
   if (findings.some(isError)) throw new CliError(`not everything could be formatted: ${summaryOf(findings)}`)
   return args.check && changed.length > 0 ? exitCode.failed : exitCode.ok
 })

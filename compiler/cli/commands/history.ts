@@ -4,6 +4,7 @@ import { changesJson, changesText } from "../../render/changes.ts"
 import { CliError, type CommandLine, command, type ExitCode, exitCode } from "../command.ts"
 import type { Io } from "../io.ts"
 import { formatOptions, readCount, readFormat } from "../options.ts"
+import { jsonDocument, print } from "../print.ts"
 import { connect, expectOk, type Remote } from "../remote.ts"
 import { planRecordText, utcText } from "../views/plan-record.ts"
 import { table } from "../views/table.ts"
@@ -46,7 +47,7 @@ export const history = command(historyLine, async (args, io) => {
   const remote = await connect(io)
   if (args.show !== undefined) return showPlan(io, remote, args.show, args.format)
   const { plans } = expectOk<HistoryAnswer>(await remote.request("GET", `/v1/plans?limit=${args.limit}`))
-  io.out(args.format === "json" ? `${JSON.stringify(plans, null, 2)}\n` : historyText(plans))
+  print(io, args.format, plans, historyText)
   return exitCode.ok
 })
 
@@ -61,7 +62,7 @@ async function showPlan(io: Io, remote: Remote, serial: number, format: "text" |
   const changes = isKnown ? comparePlans(before?.plan.plan, plan.plan, plan.origins) : undefined
   if (format === "json") {
     const shown = changes === undefined ? null : JSON.parse(changesJson(changes))
-    io.out(`${JSON.stringify({ record, changes: shown }, null, 2)}\n`)
+    io.out(jsonDocument({ record, changes: shown }))
     return exitCode.ok
   }
   io.out(planRecordText(record))

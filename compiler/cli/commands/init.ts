@@ -4,6 +4,8 @@ import { createRequire } from "node:module"
 import { dirname, join, relative, resolve, sep } from "node:path"
 import { didYouMean } from "../../core/nearest.ts"
 import { CliError, type CommandLine, command, exitCode } from "../command.ts"
+import { formatOptions, readFormat } from "../options.ts"
+import { print } from "../print.ts"
 
 /** The projects in models/examples, with descriptions. */
 export const examples = {
@@ -22,11 +24,12 @@ interface InitArgs {
   /** Where to write the project, relative to the current folder. */
   readonly folder: string
   readonly example: ExampleName
+  readonly format: "text" | "json"
 }
 
 const initLine: CommandLine<InitArgs> = {
   operands: [["[folder]", "folder for the project; created if missing (default: the current folder)"]],
-  options: [["--example <name>", `${Object.keys(examples).join(", ")} (default: minimal)`]],
+  options: [["--example <name>", `${Object.keys(examples).join(", ")} (default: minimal)`], ...formatOptions],
   examples: [
     ["sallyport init", "the smallest project, in the current folder"],
     ...Object.entries(examples).map(
@@ -36,6 +39,7 @@ const initLine: CommandLine<InitArgs> = {
   parse: ([folder = "."], options) => ({
     folder,
     example: readExample(options["example"] ?? "minimal"),
+    format: readFormat(options, ["text", "json"]),
   }),
 }
 
@@ -54,7 +58,7 @@ function readExample(given: unknown): ExampleName {
 }
 
 /** Copies an example. Refuses before writing anything if any file of the example exists. */
-export const init = command(initLine, async ({ folder, example }, io) => {
+export const init = command(initLine, async ({ folder, example, format }, io) => {
   const target = resolve(io.cwd, folder)
   const source = join(examplesFolder(), example)
   const files = await filesOf(source)
@@ -71,7 +75,7 @@ export const init = command(initLine, async ({ folder, example }, io) => {
       `Choose a folder this user may write to: \`sallyport init --example ${example} FOLDER\`.`,
     )
   }
-  io.out(writtenText(folder, files, example))
+  print(io, format, { folder: target, example, files }, () => writtenText(folder, files, example))
   return exitCode.ok
 })
 

@@ -1,6 +1,7 @@
 import { CliError, type CommandLine, command, exitCode } from "../command.ts"
 import type { Io } from "../io.ts"
 import { formatOptions, readFormat, readJson, readStore, storeOption } from "../options.ts"
+import { jsonDocument } from "../print.ts"
 import { connect, expectOk } from "../remote.ts"
 import { storePath } from "../store.ts"
 import { type ListedUsers, userText } from "../views/users.ts"
@@ -124,7 +125,7 @@ async function pagesOf<Page>(list: string, { question, store, context }: ListArg
 
 /** Prints one name per line, also in a pipe. A message for an empty list goes to standard error. */
 function show(io: Io, { format }: ListArgs, answer: object, names: readonly string[]): void {
-  if (format === "json") io.out(`${JSON.stringify(answer, null, 2)}\n`)
+  if (format === "json") io.out(jsonDocument(answer))
   else if (names.length === 0) io.err("The list is empty.\n")
   else io.out(names.map((name) => `${name}\n`).join(""))
 }

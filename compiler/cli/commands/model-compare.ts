@@ -12,6 +12,7 @@ import type { AccessExample } from "../../model-compare/example.ts"
 import { CliError, type CommandLine, command, exitCode } from "../command.ts"
 import { modelOfFile } from "../model-source.ts"
 import { formatOptions, readFormat } from "../options.ts"
+import { print } from "../print.ts"
 
 interface ModelCompareArgs {
   readonly before: string
@@ -45,7 +46,7 @@ const modelCompareLine: CommandLine<ModelCompareArgs> = {
 export const modelCompare = command(modelCompareLine, async ({ before, after, format }, io) => {
   const [old, next] = [modelOfFile(io, before), modelOfFile(io, after)]
   const compared = await compareModels(old, next)
-  io.out(format === "json" ? `${JSON.stringify(compared, null, 2)}\n` : comparisonText(compared, next))
+  print(io, format, compared, () => comparisonText(compared, next))
   const isSame =
     compared.added.length + compared.removed.length === 0 &&
     compared.relations.every(({ verdict, shown }) => verdict === "same" && shown === "proved")

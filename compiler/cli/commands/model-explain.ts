@@ -9,6 +9,7 @@ import {
 import { CliError, type CommandLine, command, exitCode } from "../command.ts"
 import { type ModelArgs, modelOptions, modelSource, readModelArgs } from "../model-source.ts"
 import { formatOptions, readFormat } from "../options.ts"
+import { print } from "../print.ts"
 
 interface ModelExplainArgs extends ModelArgs {
   readonly type: string
@@ -50,7 +51,7 @@ export const modelExplain = command(modelExplainLine, async (args, io) => {
   const routes =
     plan === undefined || store === undefined ? undefined : routesRequiring(plan, store, new Set(names))
   const whole: ExplainedRelation & { routes: typeof routes } = { ...explained, routes }
-  io.out(args.format === "json" ? modelExplainJson(whole) : modelExplainText(whole))
+  print(io, args.format, whole, modelExplainText)
   return exitCode.ok
 })
 
@@ -73,11 +74,6 @@ function unknown(
 
 /** A relation, and the routes that require it or a relation that depends on it; undefined if no gateway.conf was read. */
 type Explained = ExplainedRelation & { readonly routes: readonly RequiringRoute[] | undefined }
-
-/** Output for programs. Unknown fields are left out; new versions may add fields. */
-function modelExplainJson(explained: Explained): string {
-  return `${JSON.stringify(explained, null, 2)}\n`
-}
 
 /** Output for people: the definition, and the three questions as trees and lists. */
 function modelExplainText(explained: Explained): string {

@@ -2,6 +2,7 @@ import { printModel } from "../../model/print-model.ts"
 import { CliError, type CommandLine, command, exitCode } from "../command.ts"
 import { type ModelArgs, modelOptions, modelSource, readModelArgs } from "../model-source.ts"
 import { formatOptions, readFormat } from "../options.ts"
+import { jsonDocument } from "../print.ts"
 
 interface ModelPrintArgs extends ModelArgs {
   readonly sourceInfo: boolean
@@ -31,7 +32,7 @@ export const modelPrint = command(modelPrintLine, async (args, io) => {
   const { model } = (await modelSource(io, args)).model
   const printed =
     args.format === "json"
-      ? { text: `${JSON.stringify(model, null, 2)}\n` }
+      ? { text: jsonDocument(model) }
       : printModel(model, { sourceInfo: args.sourceInfo })
   if ("problem" in printed)
     throw new CliError(

@@ -1,6 +1,7 @@
 import type { PruneAnswer } from "../../../runtime/control/api.ts"
 import { CliError, type CommandLine, command, exitCode } from "../command.ts"
-import { readCount, readDuration, textOf } from "../options.ts"
+import { formatOptions, readCount, readDuration, readFormat, textOf } from "../options.ts"
+import { print } from "../print.ts"
 import { withProgress } from "../progress.ts"
 import { connect, expectOk, type Remote } from "../remote.ts"
 
@@ -13,6 +14,7 @@ interface PruneArgs {
     readonly deletedSeconds?: number | undefined
   }
   readonly dryRun: boolean
+  readonly format: "text" | "json"
 }
 
 const pruneLine: CommandLine<PruneArgs> = {
@@ -27,6 +29,7 @@ const pruneLine: CommandLine<PruneArgs> = {
       "erase stores, with their tuples, and subscriptions that were deleted longer ago than this, e.g. 7d",
     ],
     ["--dry-run", "only count what would be deleted"],
+    ...formatOptions,
   ],
   examples: [
     ["sallyport prune --changes 30d --plans 100 --deleted 7d --dry-run", "see what would be deleted"],
@@ -52,28 +55,33 @@ const pruneLine: CommandLine<PruneArgs> = {
     // No default: what may be deleted is a decision about one's own data.
     if (Object.values(retention).every((each) => each === undefined))
       throw new CliError("prune needs to know what to keep", "Give --changes, --plans or --deleted.")
-    return { retention, dryRun: options["dryRun"] === true }
+    const format = readFormat(options, ["text", "json"])
+    return { retention, dryRun: options["dryRun"] === true, format }
   },
 }
 
 /** Deletes in portions over several requests, so that each transaction is short. */
-export const prune = command(pruneLine, async ({ retention, dryRun }, io) => {
+export const prune = command(pruneLine, async ({ retention, dryRun, format }, io) => {
   const remote = await connect(io)
   const total = await withProgress(io, dryRun ? "counting" : "deleting", () =>
     pruneAll(remote, { ...retention, dryRun }),
   )
+  print(io, format, { dryRun, deleted: total }, prunedText)
+  return exitCode.ok
+})
+
+function prunedText({ dryRun, deleted }: { readonly dryRun: boolean; readonly deleted: Counts }): string {
   const counts = [
-    [total.changes, "changes"],
-    [total.tuples, "tuples of deleted stores"],
-    [total.stores, "deleted stores"],
-    [total.subscriptions, "deleted subscriptions"],
-    [total.plans, "plans"],
+    [deleted.changes, "changes"],
+    [deleted.tuples, "tuples of deleted stores"],
+    [deleted.stores, "deleted stores"],
+    [deleted.subscriptions, "deleted subscriptions"],
+    [deleted.plans, "plans"],
   ] as const
   const shown = counts.filter(([count]) => count > 0)
   const text = shown.map(([count, what]) => `${count.toLocaleString("en-US")} ${what}`).join(", ")
-  io.out(`${dryRun ? "would delete" : "deleted"}: ${text === "" ? "nothing" : text}\n`)
-  return exitCode.ok
-})
+  return `${dryRun ? "would delete" : "deleted"}: ${text === "" ? "nothing" : text}\n`
+}
 
 /** One call deletes a bounded number of rows, so that it ends soon and the next one can go to another process. */
 async function pruneAll(remote: Remote, request: object): Promise<Counts> {

@@ -1,6 +1,7 @@
 import type { ProcessStatus, StatusAnswer } from "../../../runtime/control/api.ts"
 import { type CommandLine, command, exitCode } from "../command.ts"
 import { formatOptions, readFormat } from "../options.ts"
+import { print } from "../print.ts"
 import { connect, expectOk } from "../remote.ts"
 import { missingText } from "../views/missing-capability.ts"
 import { table } from "../views/table.ts"
@@ -21,7 +22,7 @@ const statusLine: CommandLine<StatusArgs> = {
 export const status = command(statusLine, async (args, io) => {
   const remote = await connect(io)
   const answer = expectOk<StatusAnswer>(await remote.request("GET", "/v1/status"))
-  io.out(args.format === "json" ? `${JSON.stringify(answer, null, 2)}\n` : statusText(answer))
+  print(io, args.format, answer, statusText)
   return exitCode.ok
 })
 

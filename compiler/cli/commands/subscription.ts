@@ -10,6 +10,7 @@ import type {
 import { CliError, type CommandLine, command, exitCode, type OptionValues } from "../command.ts"
 import type { Io } from "../io.ts"
 import { formatOptions, readCount, readFormat, readMoment, textOf } from "../options.ts"
+import { print } from "../print.ts"
 import { connect, expectOk } from "../remote.ts"
 import { table } from "../views/table.ts"
 
@@ -164,8 +165,9 @@ const subscriptionRotateLine: CommandLine<SubscriptionRotateArgs> = {
 
 const subscriptionDeleteLine: CommandLine<SubscriptionNameArgs> = {
   operands: [nameOperand],
+  options: formatOptions,
   examples: [["sallyport subscription delete ann", "its keys stop working"]],
-  parse: (words) => ({ name: nameOf(words), format: "text" }),
+  parse: (words, options) => ({ name: nameOf(words), format: readFormat(options, ["text", "json"]) }),
 }
 
 /** A subscription gives access to one product, to one API or to everything. There is no default. */
@@ -220,20 +222,23 @@ export const subscriptionCreate = command(subscriptionCreateLine, async (args, i
     // The key files are named together, so this is undefined or complete.
     keys,
   })
-  return shown(io, args.format, expectOk<IssuedAnswer>(answer), issuedText)
+  print(io, args.format, expectOk<IssuedAnswer>(answer), issuedText)
+  return exitCode.ok
 })
 
 export const subscriptionList = command(subscriptionListLine, async (args, io) => {
   const remote = await connect(io)
   const query = new URLSearchParams(args.query).toString()
   const answer = await remote.request("GET", `/v1/subscriptions${query === "" ? "" : `?${query}`}`)
-  return shown(io, args.format, expectOk<SubscriptionsAnswer>(answer), subscriptionsText)
+  print(io, args.format, expectOk<SubscriptionsAnswer>(answer), subscriptionsText)
+  return exitCode.ok
 })
 
 export const subscriptionShow = command(subscriptionShowLine, async (args, io) => {
   const remote = await connect(io)
   const answer = await remote.request("GET", pathOf(args.name))
-  return shown(io, args.format, expectOk<Subscription>(answer), subscriptionText)
+  print(io, args.format, expectOk<Subscription>(answer), subscriptionText)
+  return exitCode.ok
 })
 
 export const subscriptionApprove = actCommand("approve", "approve a subscription that waits for approval")
@@ -278,31 +283,27 @@ function actCommand(
     // The server tells "keep the expiry" and "remove it" apart by the presence of the field.
     const body = expiresAt === undefined ? {} : { expiresAt }
     const answer = await remote.request("POST", `${pathOf(name)}/${action}`, body)
-    return shown(io, format, expectOk<Subscription>(answer), ({ state }) => `\`${name}\` is ${state}.\n`)
+    print(io, format, expectOk<Subscription>(answer), ({ state }) => `\`${name}\` is ${state}.\n`)
+    return exitCode.ok
   })
 }
 
 export const subscriptionRotate = command(subscriptionRotateLine, async ({ name, key, format }, io) => {
   const remote = await connect(io)
   const answer = await remote.request("POST", `${pathOf(name)}/rotate`, { key })
-  return shown(io, format, expectOk<IssuedAnswer>(answer), issuedText)
+  print(io, format, expectOk<IssuedAnswer>(answer), issuedText)
+  return exitCode.ok
 })
 
-export const subscriptionDelete = command(subscriptionDeleteLine, async ({ name }, io) => {
+export const subscriptionDelete = command(subscriptionDeleteLine, async ({ name, format }, io) => {
   const remote = await connect(io)
   expectOk(await remote.request("DELETE", pathOf(name)))
-  io.out(`Deleted \`${name}\`.\n`)
+  print(io, format, { deleted: name }, () => `Deleted \`${name}\`.\n`)
   return exitCode.ok
 })
 
 function pathOf(name: string): string {
   return `/v1/subscriptions/${encodeURIComponent(name)}`
-}
-
-/** Prints an answer as JSON for scripts or as text for people. */
-function shown<Answer>(io: Io, format: "text" | "json", answer: Answer, view: (answer: Answer) => string) {
-  io.out(format === "json" ? `${JSON.stringify(answer, null, 2)}\n` : view(answer))
-  return exitCode.ok
 }
 
 /** Read from files, because other users of the machine can see the command line. */

@@ -1,6 +1,7 @@
 import { CliError, type CommandLine, command, exitCode } from "../command.ts"
 import type { Io } from "../io.ts"
 import { readCount, readFormat, readStore, storeOption, textOf } from "../options.ts"
+import { print } from "../print.ts"
 import { connect, expectOk, type Remote } from "../remote.ts"
 import { storePath } from "../store.ts"
 import { formatOf, type TupleBatch, type TupleFormat, tupleBatches, tupleFormats } from "../tuple-batches.ts"
@@ -10,6 +11,8 @@ interface ImportArgs {
   readonly format: TupleFormat
   readonly fromLine: number
   readonly store: string | undefined
+  /** Of the result; `format` is that of the file. */
+  readonly output: "text" | "json"
 }
 
 /** While the database commits one batch, the engine reads the next one. */
@@ -25,6 +28,7 @@ const importLine: CommandLine<ImportArgs> = {
       "jsonl, csv or yaml (default: by the ending of the file; .json is a JSON list, which yaml reads)",
     ],
     ["--from-line <line>", "skip what comes before this line, to resume an import that stopped"],
+    ["--json", "print the result as JSON"],
   ],
   examples: [
     ["sallyport tuple import tuples.csv", "write all tuples of a CSV file; those that exist are skipped"],
@@ -38,9 +42,10 @@ const importLine: CommandLine<ImportArgs> = {
       throw new CliError("tuple import needs a file", "Name a file of tuples, or `-` for standard input.")
     return {
       file,
-      format: options["format"] === undefined ? formatOf(file) : readFormat(options, tupleFormats),
+      format: readFormat({ format: textOf(options, "format") ?? formatOf(file) }, tupleFormats),
       fromLine: readCount(textOf(options, "fromLine") ?? "1", "--from-line"),
       store: readStore(options),
+      output: options["json"] === true ? "json" : "text",
     }
   },
 }
@@ -55,7 +60,7 @@ export const tupleImport = command(importLine, async (args, io) => {
   } finally {
     progress.end()
   }
-  io.out(progress.summary())
+  print(io, args.output, progress.result(), () => progress.summary())
   return exitCode.ok
 })
 
@@ -158,6 +163,10 @@ class ImportProgress {
 
   end(): void {
     if (this.#shown) this.#io.err("\r\u001b[2K")
+  }
+
+  result(): { readonly written: number; readonly existing: number } {
+    return { written: this.#written, existing: this.#existing }
   }
 
   summary(): string {

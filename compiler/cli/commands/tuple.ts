@@ -2,6 +2,7 @@ import { tupleWords } from "../../../runtime/check/explain-text.ts"
 import type { TupleKey } from "../../../runtime/check/ports.ts"
 import { CliError, type CommandLine, command, exitCode, type OptionValues } from "../command.ts"
 import { formatOptions, readFormat, readJson, readStore, storeOption, textOf } from "../options.ts"
+import { print } from "../print.ts"
 import { connect, expectOk, type RemoteAnswer } from "../remote.ts"
 import { storePath } from "../store.ts"
 
@@ -14,6 +15,7 @@ interface TupleWriteArgs {
   readonly store: string | undefined
   /** Succeed if the tuple already exists (write) or does not exist (delete). */
   readonly idempotent: boolean
+  readonly format: "text" | "json"
 }
 
 interface TupleReadArgs {
@@ -37,6 +39,7 @@ const tupleWriteLine: CommandLine<TupleWriteArgs> = {
     ["--condition <name>", "condition of the model that must be true"],
     ["--context <json>", "values stored with the condition, as a JSON object"],
     ["--ignore-existing", "succeed when the tuple already exists"],
+    ...formatOptions,
   ],
   examples: [["sallyport tuple write user:bob viewer order:1", "let bob view order 1"]],
   parse: (words, options) => readTuple(words, options, "ignoreExisting"),
@@ -44,7 +47,7 @@ const tupleWriteLine: CommandLine<TupleWriteArgs> = {
 
 const tupleDeleteLine: CommandLine<TupleWriteArgs> = {
   operands,
-  options: [storeOption, ["--ignore-missing", "succeed when the tuple does not exist"]],
+  options: [storeOption, ["--ignore-missing", "succeed when the tuple does not exist"], ...formatOptions],
   examples: [
     ["sallyport tuple delete user:bob viewer order:1", "remove the tuple that lets bob view order 1"],
   ],
@@ -111,6 +114,7 @@ function readTuple(words: readonly string[], options: OptionValues, idempotent: 
     context,
     store: readStore(options),
     idempotent: options[idempotent] === true,
+    format: readFormat(options, ["text", "json"]),
   }
 }
 
@@ -133,7 +137,7 @@ export const tupleWrite = command(tupleWriteLine, async (args, io) => {
   demandWritten(await remote.request("POST", `${path}/write`, { writes }), tuple, {
     ...{ because: "exists already; nothing was written", option: "--ignore-existing" },
   })
-  io.out(`written: ${tupleWords(tuple)}\n`)
+  print(io, args.format, { written: tuple }, () => `written: ${tupleWords(tuple)}\n`)
   return exitCode.ok
 })
 
@@ -146,7 +150,7 @@ export const tupleDelete = command(tupleDeleteLine, async (args, io) => {
   demandWritten(await remote.request("POST", `${path}/write`, { deletes }), tuple, {
     ...{ because: "does not exist; nothing was deleted", option: "--ignore-missing" },
   })
-  io.out(`deleted: ${tupleWords(tuple)}\n`)
+  print(io, args.format, { deleted: tuple }, () => `deleted: ${tupleWords(tuple)}\n`)
   return exitCode.ok
 })
 

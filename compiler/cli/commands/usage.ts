@@ -1,6 +1,7 @@
 import type { UsageAnswer, UsageLine } from "../../../runtime/control/api.ts"
 import { CliError, type CommandLine, command, exitCode, type OptionValues } from "../command.ts"
 import { jsonOption, readDuration, readFormat, readMoment, textOf } from "../options.ts"
+import { jsonDocument } from "../print.ts"
 import { connect, expectOk } from "../remote.ts"
 import { table } from "../views/table.ts"
 
@@ -76,7 +77,7 @@ export const usage = command(usageLine, async ({ query, format }, io) => {
   const answer = expectOk<UsageAnswer>(
     await remote.request("GET", `/v1/usage?${new URLSearchParams(query).toString()}`),
   )
-  if (format === "json") io.out(`${JSON.stringify(answer, null, 2)}\n`)
+  if (format === "json") io.out(jsonDocument(answer))
   else io.out(format === "csv" ? usageCsv(answer) : usageText(answer))
   return exitCode.ok
 })

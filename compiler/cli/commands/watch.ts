@@ -4,7 +4,7 @@ import type { TupleKey } from "../../../runtime/check/ports.ts"
 import { CliError, type CommandLine, command, exitCode } from "../command.ts"
 import { NoAnswer } from "../exchange.ts"
 import type { Io } from "../io.ts"
-import { readStore, storeOption, textOf } from "../options.ts"
+import { jsonOption, readFormat, readStore, storeOption, textOf } from "../options.ts"
 import { connect, expectOk, type Remote } from "../remote.ts"
 import { storePath } from "../store.ts"
 
@@ -16,7 +16,7 @@ interface WatchArgs {
   readonly store: string | undefined
   readonly after: string
   readonly type: string | undefined
-  readonly json: boolean
+  readonly format: "text" | "json"
 }
 
 const watchLine: CommandLine<WatchArgs> = {
@@ -25,7 +25,11 @@ const watchLine: CommandLine<WatchArgs> = {
     storeOption,
     ["--after <token>", "continue after the token of an earlier line of --json (default: now)"],
     ["--type <type>", "only changes of objects of this type"],
-    ["--json", "print JSON lines, with the token to continue after each batch"],
+    [
+      "--format <format>",
+      "text, or json: JSON lines, with the token to continue after each batch (default: text)",
+    ],
+    jsonOption,
   ],
   examples: [
     ["sallyport watch", "print each tuple that is written or deleted, until Ctrl-C"],
@@ -35,7 +39,7 @@ const watchLine: CommandLine<WatchArgs> = {
     store: readStore(options),
     after: textOf(options, "after") ?? "now",
     type: textOf(options, "type"),
-    json: options["json"] === true,
+    format: readFormat(options, ["text", "json"]),
   }),
 }
 
@@ -67,9 +71,10 @@ export const watch = command(watchLine, async (args, io) => {
     // The first answer is awaited alone: an error of it ends the command with its message.
     const batch = await (isFirst ? asked : Promise.race([asked, stopped]))
     if (batch === undefined) return exitCode.ok
-    for (const change of batch.changes) io.out(args.json ? jsonLine(change) : textLine(change))
+    const isJson = args.format === "json"
+    for (const change of batch.changes) io.out(isJson ? jsonLine(change) : textLine(change))
     // Lines of JSON always end with a token, so that a consumer knows where to continue even before the first change.
-    if (args.json && (isFirst || batch.changes.length > 0))
+    if (isJson && (isFirst || batch.changes.length > 0))
       io.out(`${JSON.stringify({ token: batch.continuation_token })}\n`)
     after = batch.continuation_token
     isFirst = false

@@ -13,6 +13,7 @@ import {
 } from "../../model-test/run.ts"
 import { jsonOfFinding } from "../../render/json.ts"
 import type { GatewaySuiteResult } from "../gateway-run.ts"
+import { jsonDocument } from "../print.ts"
 import type { TestRun } from "../test-run.ts"
 import { checkText } from "./check.ts"
 
@@ -32,7 +33,7 @@ export function testJson(run: TestRun): string {
     ...(run.mutations === undefined ? {} : { mutations: run.mutations.map(mutationJson) }),
     ...(run.failUnder === undefined ? {} : { fail_under: run.failUnder }),
   }
-  return `${JSON.stringify(document, null, 2)}\n`
+  return jsonDocument(document)
 }
 
 /** What tests show of a gateway, and what they do not. */

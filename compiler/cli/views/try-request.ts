@@ -4,6 +4,7 @@ import type { FieldLine } from "../../../runtime/gateway/in-process/world.ts"
 import type { Plan } from "../../../runtime/plan/plan.ts"
 import { placesOf, type StepPlace } from "../../gateway-test/step-uses.ts"
 import { visible } from "../../render/width.ts"
+import { jsonDocument } from "../print.ts"
 
 const bodyShown = 2_000
 
@@ -93,5 +94,5 @@ export async function passageJson(passage: Passage, plan: Plan): Promise<string>
     })),
     ...{ limits, decisions: told, changes },
   }
-  return `${JSON.stringify(document, null, 2)}\n`
+  return jsonDocument(document)
 }
