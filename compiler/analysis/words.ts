@@ -137,7 +137,7 @@ export const backendStatements: {
   breaker: ({ breaker }) => {
     if (breaker === undefined) return "no breaker"
     const { calls, percent, windowMs, openMs } = breaker
-    const rule = percent === undefined ? `${calls} failures` : `${percent} percent of ${calls} calls`
+    const rule = percent === undefined ? `${calls} failures` : `${percent}% of ${calls} calls`
     return `breaker ${rule} in ${durationWords(windowMs)} open ${durationWords(openMs)}`
   },
   retry: ({ retry }) =>
@@ -194,10 +194,10 @@ export const issuerStatements: { readonly [Key in keyof Required<Issuer>]: (issu
       ? `discovery ${textWords(source.discovery)}${source.exact === true ? " exact" : ""}`
       : [
           ...("inline" in source ? source.inline.map(keyWords) : [`keys ${referenceWords(source.keys)}`]),
-          source.issuer === null ? "any-issuer" : `issuer ${textWords(source.issuer)}`,
+          source.issuer === null ? "issuer *" : `issuer ${textWords(source.issuer)}`,
         ].join("; "),
   audiences: ({ audiences }) =>
-    audiences === null ? "any-audience" : `audience ${audiences.map(textWords).join(" ")}`,
+    audiences === null ? "audience *" : `audience ${audiences.map(textWords).join(" ")}`,
   clockSkewSeconds: ({ clockSkewSeconds }) => `clock-skew ${clockSkewSeconds}s`,
   algorithms: ({ algorithms }) => `algorithms ${algorithms.join(" ")}`,
   claims: ({ claims }) => {

@@ -63,7 +63,7 @@ function usersChange(before: EngineLogPlan["users"], after: EngineLogPlan["users
 function logWords({ requests, decisions, users, slowMs, slowSteps }: EngineLogPlan): string {
   const words = [
     requests && "requests",
-    decisions !== null && (decisions === 100 ? "decisions" : `decisions ${decisions} percent`),
+    decisions !== null && (decisions === 100 ? "decisions" : `decisions ${decisions}%`),
     users === "plain" && "users plain",
     typeof users === "object" && `users hashed by ${users.secret}`,
     slowMs !== null && `slow ${durationWords(slowMs)}`,

@@ -81,7 +81,7 @@ function callersOf(auth: EngineAuth | null): Record<string, EngineGrants> {
   for (const [issuer, { subjects, anySubject }] of Object.entries(auth?.issuers ?? {})) {
     for (const { subject, grants } of subjects)
       callers[`jwt ${issuer} subject ${JSON.stringify(subject)}`] = grants
-    if (anySubject !== null) callers[`jwt ${issuer} any-subject`] = anySubject
+    if (anySubject !== null) callers[`jwt ${issuer} subject *`] = anySubject
   }
   return callers
 }

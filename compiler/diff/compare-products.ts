@@ -231,12 +231,12 @@ function keysOf({ key, secondary }: Subscription): readonly string[] {
 
 function scopeWords(scope: Subscription["scope"]): string {
   if ("product" in scope) return `product ${scope.product}`
-  return "api" in scope ? `api ${scope.api}` : "all-apis"
+  return "api" in scope ? `api ${scope.api}` : "api *"
 }
 
 function apisOf({ scope }: Subscription, { products, routes }: PlanBody): readonly string[] {
   if ("product" in scope) return ownOf(products, scope.product)?.apis ?? []
-  // `all-apis` means the APIs of this plan: a plan with another API extends the subscription.
+  // `api *` means the APIs of this plan: a plan with another API extends the subscription.
   return "api" in scope ? [scope.api] : [...new Set(Object.values(routes).map(({ api }) => api))].sort()
 }
 

@@ -200,7 +200,7 @@ function declared(backends: PlanBody["backends"], others: PlanBody["backends"]):
 const issuerRules: FieldRules<Issuer> = {
   // The keys decide who can sign. Whether a new source serves the same keys is unknown here.
   source: () => opens("another service decides which tokens are valid"),
-  // `null` is `any-audience`, the widest value: it is compared before the lists.
+  // `null` is `audience *`, the widest value: it is compared before the lists.
   audiences: (before, after) => {
     if (after === null) return opens("tokens issued for any service are accepted")
     if (before === null) return closes("tokens issued for other services are refused")

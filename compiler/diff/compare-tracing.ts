@@ -51,9 +51,7 @@ const tracingRules: FieldRules<TracingPlan> = {
   headers: () => neutral("the collector gets other headers, and may refuse the traces"),
   tls: tlsOfCollector("traces"),
   sample: (before, after) =>
-    neutral(
-      `${after > before ? "more" : "fewer"} requests are traced: ${after} percent instead of ${before}`,
-    ),
+    neutral(`${after > before ? "more" : "fewer"} requests are traced: ${after}% instead of ${before}%`),
   apis: () => neutral("the share of traced requests changes for some APIs"),
   errors: (_, after) =>
     neutral(
@@ -75,8 +73,8 @@ function tracingWords({ otlp, headers, tls, sample, apis = {}, errors, slowerMs 
     `otlp ${textWords(otlp)}`,
     ...headers.map(({ name, secret }) => `header "${name}" ${secret}`),
     ...(tls.insecure || tls.ca !== undefined ? [backendStatements.tls({ tls })] : []),
-    `sample ${sample} percent`,
-    ...Object.entries(apis).map(([name, share]) => `sample ${share} percent of ${name}`),
+    `sample ${sample}%`,
+    ...Object.entries(apis).map(([name, share]) => `sample ${share}% of ${name}`),
     ...(errors === true ? ["always errors"] : []),
     ...(slowerMs === undefined ? [] : [`always slower ${durationWords(slowerMs)}`]),
   ].join("; ")} }`

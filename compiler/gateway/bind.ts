@@ -5,6 +5,7 @@ import type { Argument, Block, Document, Statement } from "./ast.ts"
 import { Args, type BoundBlock, type BoundStatement, type Filled, headSpan } from "./bind/bound.ts"
 import { laterArgument, reportKeyword } from "./bind/keyword.ts"
 import { type Failure, type Matched, matchArguments } from "./bind/match.ts"
+import { renewed } from "./bind/older-spellings.ts"
 import { readArgument } from "./bind/read.ts"
 import { syntaxOf } from "./bind/syntax.ts"
 import type { BlockName } from "./schema/block-name.ts"
@@ -37,9 +38,11 @@ export function bindStatements(
   const bound: BoundStatement[] = []
   const unknown: Statement[] = []
   let damaged = owner?.broken ?? false
-  for (const statement of statements) {
+  for (const written of statements) {
     // The loader has already followed the include and reported its problems.
-    if (name === "file" && statement.keyword.text === "include") continue
+    if (name === "file" && written.keyword.text === "include") continue
+    // In a broken line, the words can be anything.
+    const statement = renewed(written, name, written.broken ? new Report() : report)
     const row = rows.get(statement.keyword.text) ?? blocks[name].anyKeyword
     if (row === undefined) {
       // A broken line already has a finding, and its words can be anything.

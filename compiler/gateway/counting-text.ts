@@ -20,7 +20,7 @@ export function countingLines(step: Counting, printing: Printing): string[] {
     if (typeof increment.tokens.estimatePrompt === "object")
       printing.lacks("an estimate that is computed per request")
   return [
-    ...(countIf === undefined ? [] : [`count if (${countIf.text})`]),
+    ...(countIf === undefined ? [] : [`count when (${countIf.text})`]),
     ...(increment === undefined ? [] : [`count ${amountWords(increment)}`]),
     ...Object.entries(signs).flatMap(([word, [header, variable]]) => [
       ...(step[header] === undefined ? [] : [`${word} header "${printing.header(step[header])}"`]),

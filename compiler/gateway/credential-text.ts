@@ -76,7 +76,7 @@ function sourceText(from: CredentialSource, printing: Printing): string | undefi
     // The default place (RFC 6750, section 2.1) is not printed.
     if (from.header === "authorization" && from.scheme === "Bearer") return undefined
     const scheme = from.scheme === null ? "" : ` scheme ${textWords(from.scheme)}`
-    return `header ${JSON.stringify(printing.header(from.header))}${scheme}`
+    return `from header ${JSON.stringify(printing.header(from.header))}${scheme}`
   }
   const place = "query" in from ? `query ${textWords(from.query)}` : `cookie ${textWords(from.cookie)}`
   return `from ${place}${from.forward ? " forward" : ""}`

@@ -488,8 +488,8 @@ export type InlineKey = z.infer<typeof inlineKey>
 
 /**
  * Who signs tokens: found by OIDC discovery, or with keys from a JWKS file or from the configuration, and the given `iss` value; null: any (set by
- * `any-issuer`). `exact`: the document is at exactly this URL and may name another issuer; tokens must carry that name.
- * `audiences` null: any (set by `any-audience`).
+ * `issuer *`). `exact`: the document is at exactly this URL and may name another issuer; tokens must carry that name.
+ * `audiences` null: any (set by `audience *`).
  */
 export const issuer = z.strictObject({
   source: z.union([

@@ -1,4 +1,4 @@
-// What traces cost: the CPU time of the gateway for a proxied request without `tracing`, with 1 percent of the requests sampled, and with all. One
+// What traces cost: the CPU time of the gateway for a proxied request without `tracing`, with 1% of the requests sampled, and with all. One
 // process runs the three plans in turn, because processes of one program differ by more than the smallest bar. A collector in a process of its own
 // takes the spans.
 import { fork } from "node:child_process"
@@ -29,13 +29,13 @@ const settling = 200
 /** The plans, and how much a request may cost above one without `tracing`. */
 const modes = [
   { what: "off", words: "", bar: undefined },
-  { what: "1 percent sampled", words: "sample 1 percent", bar: 1.03 },
+  { what: "1% sampled", words: "sample 1%", bar: 1.03 },
   {
-    what: "1 percent sampled, failed and slow ones always",
-    words: "sample 1 percent; always errors; always slower 1s",
+    what: "1% sampled, failed and slow ones always",
+    words: "sample 1%; always errors; always slower 1s",
     bar: undefined,
   },
-  { what: "all sampled", words: "sample 100 percent", bar: 1.25 },
+  { what: "all sampled", words: "sample 100%", bar: 1.25 },
 ] as const
 
 interface Ports {

@@ -1,6 +1,9 @@
 import { chmodSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
+import { MemoryFiles } from "../../compiler/core/files.ts"
+import { projectsIn } from "../cases.ts"
+import { compile } from "../compile.ts"
 import { Authority } from "../support/certificates.ts"
 import { exampleFolder, folderWith, run, small } from "./run.ts"
 
@@ -86,6 +89,22 @@ describe("fmt", () => {
     expect(readFileSync(join(cwd, "more.conf"), "utf8")).toBe('value a = "x"\n')
     expect(statSync(join(cwd, "gateway.conf")).mode & 0o777).toBe(0o640)
     expect(await run({ cwd }, "fmt")).toEqual({ code: 0, out: "", err: "" })
+  })
+
+  test("rewrites older spellings, and the file means the same", async () => {
+    const [, files] = [...projectsIn("gateway")].find(([path]) => path.includes("sp2043-")) ?? []
+    const older = new Map(files).get("gateway.conf") ?? ""
+    const cwd = folderWith({ "gateway.conf": older })
+    expect((await run({ cwd }, "validate")).out).toMatch(/: \d\d warnings$/m)
+    expect(await run({ cwd }, "fmt")).toEqual({ code: 0, out: "gateway.conf formatted\n", err: "" })
+    expect(await run({ cwd }, "validate")).toMatchObject({ code: 0, out: "gateway.conf: no findings\n" })
+    const formatted = readFileSync(join(cwd, "gateway.conf"), "utf8")
+    expect(formatted).toContain('backend "${elsewhere}"')
+    const [before, after] = [older, formatted].map(
+      (text) => compile(new MemoryFiles([["gateway.conf", text]]), "gateway.conf").plan?.plan,
+    )
+    expect(before).toBeDefined()
+    expect(after).toEqual(before)
   })
 
   test("--check writes nothing and exits 1", async () => {

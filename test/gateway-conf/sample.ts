@@ -30,7 +30,7 @@ export const sampleDeclarations: readonly string[] = [
   `secret ci_key = env(CI_KEY)`,
   `secret token = file("/run/secrets/token")`,
   `issuer acme { discovery "\${auth_url}/openid"; audience a b; claims { sub string; roles list string } }`,
-  `issuer other { keys file("keys.json"); issuer "me"; any-audience; clock-skew 5s; algorithms ES256 RS256 }`,
+  `issuer other { keys file("keys.json"); issuer "me"; audience *; clock-skew 5s; algorithms ES256 RS256 }`,
   `backend one { url "http://127.0.0.1:9001" }`,
   `backend two { target "http://127.0.0.1:9002" weight 3; target "http://127.0.0.1:9003"; timeout connect 1s total none }`,
   `policy edge_headers { outbound { header set "X-Edge" edge }; inbound { header set "X-Token" token } }`,

@@ -79,7 +79,7 @@ test("spans of a call of gRPC have its service, method and status", async () => 
 test("`always errors` keeps calls that failed on the server with status 200", async () => {
   const codes = ["", ...Array.from({ length: 17 }, (_, code) => code)]
   const paths = codes.map((code) => `/talk.Talk/Say${code}`)
-  const spans = await spansOf("sample 0 percent; always errors", [...paths, "/talk.Other/Say"], 15)
+  const spans = await spansOf("sample 0%; always errors", [...paths, "/talk.Other/Say"], 15)
   const kept = spans.filter(({ kind }) => kind === 2)
   expect(kept.map(({ name, status }) => [name, status?.message])).toEqual([
     // Without a status, clients read UNKNOWN.

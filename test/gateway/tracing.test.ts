@@ -172,7 +172,7 @@ describe("the context of the caller", () => {
   })
 
   test("decides what is sampled if it comes from a trusted network", async () => {
-    const running = await start({ rules: "sample 0 percent", trust: "127.0.0.0/8" })
+    const running = await start({ rules: "sample 0%", trust: "127.0.0.0/8" })
     for (const flags of ["00", "01"])
       await (await fetch(`${running.url}/a/own`, { headers: { traceparent: parent(flags) } })).text()
     await (await fetch(`${running.url}/a/own`)).text()
@@ -180,7 +180,7 @@ describe("the context of the caller", () => {
   })
 
   test("does not decide what is sampled if it comes from elsewhere", async () => {
-    const running = await start({ rules: "sample 0 percent" })
+    const running = await start({ rules: "sample 0%" })
     await (await fetch(`${running.url}/a/orders/7`, { headers: { traceparent: parent("01") } })).text()
     await running.gateway.close(1000)
     expect(running.receiver.spans).toEqual([])
@@ -192,14 +192,14 @@ describe("the context of the caller", () => {
 
 describe("rules", () => {
   test("an API has a share of its own", async () => {
-    const running = await start({ rules: "sample 0 percent; sample 100 percent of b" })
+    const running = await start({ rules: "sample 0%; sample 100% of b" })
     for (const path of ["/a/own", "/b", "/none"]) await (await fetch(running.url + path)).text()
     expect(await spansOf(running, 1)).toMatchObject([{ name: "GET /b" }])
   })
 
   test("failed requests are kept, with every attempt", async () => {
     const answer: Answering = (_, response) => response.writeHead(503).end()
-    const running = await start({ rules: "sample 0 percent; always errors", answer })
+    const running = await start({ rules: "sample 0%; always errors", answer })
     for (const path of ["/a/own", "/a/orders/7", "/a/away", "/none"])
       await (await fetch(running.url + path)).text()
     const spans = await spansOf(running, 5)
@@ -225,7 +225,7 @@ describe("rules", () => {
     const answer: Answering = (request, response) => {
       setTimeout(() => response.end(), request.url?.endsWith("slow") ? 300 : 0)
     }
-    const running = await start({ rules: "sample 0 percent; always slower 300ms", answer })
+    const running = await start({ rules: "sample 0%; always slower 300ms", answer })
     await (await fetch(`${running.url}/a/own`)).text()
     await (await fetch(`${running.url}/a/orders/slow`)).text()
     const spans = await spansOf(running, 2)
@@ -235,7 +235,7 @@ describe("rules", () => {
   test("a request that the client leaves is kept as failed", async () => {
     const answer: Answering = (_, response) =>
       response.writeHead(200, { "content-length": 100 }).write("part")
-    const running = await start({ rules: "sample 0 percent; always errors", answer })
+    const running = await start({ rules: "sample 0%; always errors", answer })
     const leaving = new AbortController()
     const response = await fetch(`${running.url}/a/orders/7`, { signal: leaving.signal })
     leaving.abort()
@@ -247,7 +247,7 @@ describe("rules", () => {
 })
 
 test("a problem names its trace, and so does the log", async () => {
-  const running = await start({ rules: "sample 0 percent" })
+  const running = await start({ rules: "sample 0%" })
   const body = (await (await fetch(`${running.url}/none`)).json()) as { trace_id: string }
   expect(body.trace_id).toMatch(/^[0-9a-f]{32}$/)
   await until(() => running.log.length === 1)

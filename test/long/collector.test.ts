@@ -126,7 +126,7 @@ describe("a real collector of OpenTelemetry", () => {
   test("takes what a gateway sends", async () => {
     const port = await freePort()
     const upstream = await startUpstream()
-    const text = `gateway shop { listen 127.0.0.1:${port}; tracing { otlp "${url}"; sample 100 percent } }
+    const text = `gateway shop { listen 127.0.0.1:${port}; tracing { otlp "${url}"; sample 100% } }
       api orders { path "/orders"; auth none; backend "${upstream.url}"; GET "/{id}" }`
     const { plan, diagnostics } = compile(new MemoryFiles([["gateway.conf", text]]), "gateway.conf")
     if (plan === undefined) throw new Error(JSON.stringify(diagnostics))

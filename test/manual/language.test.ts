@@ -35,3 +35,16 @@ test("the reference has every word of the language", () => {
     [],
   )
 })
+
+test("the list of all statements fits two screens", () => {
+  const page = sourcePages().find(({ path }) => path === "compiler/docs/syntax.md")?.text ?? ""
+  const region = /<!-- generated: blocks -->\n(.*?)<!-- end of generated -->/s.exec(page)?.[1] ?? ""
+  // As a reader sees it: without the addresses of links, and 120 characters in a line.
+  const lines = region
+    .trim()
+    .replace(/\]\([^)]*\)/g, "]")
+    .split("\n")
+  const rows = lines.reduce((sum, line) => sum + Math.ceil(line.replace(/[[\]`]/g, "").length / 120), 0)
+  expect(lines.length).toBeGreaterThan(60)
+  expect(rows).toBeLessThanOrEqual(100)
+})

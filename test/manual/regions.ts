@@ -210,6 +210,46 @@ function statementText(heading: string, statement: StatementReference, links: Li
   ].join("\n")
 }
 
+/** Blocks that share statements, and the name of what they share: with them the list of all blocks fits two screens. */
+const sharedBy: readonly (readonly [string, readonly string[]])[] = [
+  ["in every scope", ["gateway", "policy", "api", "version", "operation"]],
+  ["on the way of requests", ["api", "version", "operation"]],
+  ["operations", ["api", "version"]],
+  ["in every section", ["inbound", "outbound", "on-error"]],
+]
+
+/** All blocks with the keywords of their statements. Blocks with the same statements have one line. */
+function blockLines(links: Links): string {
+  const groups: { readonly name: string; readonly blocks: readonly string[]; readonly keywords: string[] }[] =
+    []
+  for (const [name, blocks] of sharedBy) {
+    const taken = groups.filter((group) => blocks.every((each) => group.blocks.includes(each)))
+    const common = keywordsOf(blocks[0] ?? "").filter(
+      (keyword) =>
+        blocks.every((each) => keywordsOf(each).includes(keyword)) &&
+        !taken.some(({ keywords }) => keywords.includes(keyword)),
+    )
+    groups.push({ name, blocks, keywords: common })
+  }
+  const byText = new Map<string, string[]>()
+  for (const block of language) {
+    const home = links.homes.get(keyOf(block.statements[0] as StatementReference))
+    const mine = groups.filter(({ blocks }) => blocks.includes(block.name))
+    const own = keywordsOf(block.name).filter((each) => !mine.some(({ keywords }) => keywords.includes(each)))
+    const text = [...own.map((each) => `\`${each}\``), ...mine.map(({ name }) => `those ${name}`)].join(", ")
+    const link = `[\`${block.name}\`](${links.to(home?.page ?? "")})`
+    byText.set(text, [...(byText.get(text) ?? []), link])
+  }
+  return [
+    ...groups.map(({ name, keywords }) => `- ${name}: ${keywords.map((each) => `\`${each}\``).join(", ")}`),
+    ...[...byText].map(([text, blocks]) => `- ${blocks.join(", ")}: ${text}`),
+  ].join("\n")
+}
+
+function keywordsOf(block: string): readonly string[] {
+  return blockOf(block).statements.map(({ keyword }) => keyword)
+}
+
 const expressionsPage = "runtime/docs/expressions.md"
 
 /** The page of findings by the first digit of the code. */
@@ -293,14 +333,7 @@ const tables: Readonly<Record<string, (links: Links) => string>> = {
         ).values(),
       ],
     ),
-  blocks: (links) =>
-    language
-      .map((block) => {
-        const home = links.homes.get(keyOf(block.statements[0] as StatementReference))
-        const keywords = block.statements.map(({ keyword }) => `\`${keyword}\``).join(", ")
-        return `- [\`${block.name}\`](${links.to(home?.page ?? "")}): ${keywords}`
-      })
-      .join("\n"),
+  blocks: blockLines,
   keywords: (links) => {
     const byKeyword = new Map<string, string[]>()
     for (const block of language)

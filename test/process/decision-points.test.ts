@@ -48,7 +48,7 @@ api chosen {
     respond 200
   }
 }
-subscription dora { all-apis; key dora_key }
+subscription dora { api *; key dora_key }
 secret dora_key = env(DORA_KEY)
 `
 

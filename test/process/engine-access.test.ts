@@ -247,7 +247,7 @@ describePostgres("callers of the engine", () => {
     )
     const runtime = await running(ports, { cwd })
     const issuer = 'issuer corp { keys file("jwks.json"); issuer "https://corp.example"; audience engine }'
-    const auth = 'auth jwt corp { subject "orders" { read acme }; any-subject { manage stores } }'
+    const auth = 'auth jwt corp { subject "orders" { read acme }; subject * { manage stores } }'
     await runtime.apply(planOfEngine(ports, issuer, auth), author)
     const token = (claims: Record<string, unknown>, audience = "engine") =>
       new SignJWT(claims)
@@ -273,7 +273,7 @@ describePostgres("callers of the engine", () => {
     const runtime = await running(ports, { cwd }, ["gateway", "control"])
     const declared =
       'secret app = env(NOT_SET_HERE)\nissuer corp { keys file("nowhere.json"); issuer "https://corp.example"; audience engine }'
-    const auth = "auth key app { read acme }\n  auth jwt corp { any-subject { read acme } }"
+    const auth = "auth key app { read acme }\n  auth jwt corp { subject * { read acme } }"
     await runtime.apply(planOfEngine(ports, declared, auth), author)
     expect(await call(ports, "/hello")).toBe("hello")
   })

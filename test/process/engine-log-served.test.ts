@@ -99,7 +99,7 @@ describePostgres("the log of a running engine", () => {
   })
 
   it("has a share of the decisions, and by default no request", async () => {
-    const served = await serving("decisions 20 percent")
+    const served = await serving("decisions 20%")
     const checks = Array.from({ length: 50 }, (_, at) => ({
       tuple_key: tupleKey(`u${at}`),
       correlation_id: `c${at}`,

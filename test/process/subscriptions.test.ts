@@ -17,7 +17,7 @@ product silver { apis items }
 product old { apis items; unpublished }
 secret root_key = env(ROOT_KEY)
 secret root_next = env(ROOT_NEXT)
-subscription root { all-apis; key root_key; secondary root_next }`
+subscription root { api *; key root_key; secondary root_next }`
 const env = {
   ANN_KEY: keyOf("ann"),
   BOB_KEY: keyOf("bob"),

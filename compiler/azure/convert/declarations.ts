@@ -55,7 +55,7 @@ function issuerLines(name: string, source: IssuerSource): string[] {
     return [
       `issuer ${name} {`,
       `discovery ${textWords(source.discovery)} exact`,
-      "any-audience",
+      "audience *",
       "clock-skew 0s",
       allAlgorithms,
       "}",
@@ -64,8 +64,8 @@ function issuerLines(name: string, source: IssuerSource): string[] {
   return [
     `issuer ${name} {`,
     ...source.keys.map(keyLine),
-    "any-issuer",
-    "any-audience",
+    "issuer *",
+    "audience *",
     "clock-skew 0s",
     ...(isSecret ? [] : [allAlgorithms]),
     "}",

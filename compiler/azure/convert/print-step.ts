@@ -8,7 +8,7 @@ import { headerCase, textLines } from "./write-text.ts"
 export function printStep(step: Step): string[] {
   // A `case` for each backend of the gateway: here only the backends that the document names are known.
   if (step.kind === "set-backend" && "by" in step.target)
-    return none("a backend whose id is computed per request: list the backends with `use by`")
+    return none("a backend whose id is computed per request: list the backends with `backend by`")
   return printedLines(step)
 }
 

@@ -119,7 +119,7 @@ export const routes = area({
   SP3020: {
     severity: "error",
     title: "Token without an audience",
-    help: "Add `audience NAME`, or `any-audience` to accept tokens made for other services.",
+    help: "Add `audience NAME`, or `audience *` to accept tokens made for other services.",
     why: "Without an audience, a token made for any other service of the issuer is valid here.",
   },
   SP3021: {
@@ -144,7 +144,7 @@ export const routes = area({
     severity: "error",
     title: "Engine accepts tokens for any audience",
     help: "Declare an issuer with an `audience` for the engine.",
-    why: "With `any-audience`, every service that receives a token of this issuer could use it to call the engine.",
+    why: "With `audience *`, every service that receives a token of this issuer could use it to call the engine.",
   },
   SP3025: {
     severity: "error",
@@ -234,7 +234,7 @@ export const routes = area({
     severity: "error",
     title: "No weight above 0",
     help: "Give at least one backend a weight above 0.",
-    why: "`use weighted` chooses a backend by its share of all weights. A backend with weight 0 gets no requests, so with weights of 0 alone there is none to choose.",
+    why: "`backend weighted` chooses a backend by its share of all weights. A backend with weight 0 gets no requests, so with weights of 0 alone there is none to choose.",
   },
   SP3070: {
     severity: "error",

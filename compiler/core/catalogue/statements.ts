@@ -236,6 +236,12 @@ export const statements = area({
     help: "Make this timeout shorter than the total, or remove it.",
     why: "The total timeout ends the request first, so a longer timeout for one part never takes effect.",
   },
+  SP2043: {
+    severity: "warning",
+    title: "Older spelling",
+    help: "Write the present spelling; `sallyport fmt` does it in every file of the project.",
+    why: "The statement means the same in its present spelling. This version still reads the older one, the next version refuses it.",
+  },
   SP2040: {
     severity: "error",
     title: "Invalid media type",

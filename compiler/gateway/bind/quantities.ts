@@ -131,11 +131,14 @@ export function readDecimal(word: Word, slot: Slot, report: Report): string | un
 }
 
 /** A share as a number of percent: `5%`, `0.5%`. */
-export function readPercentage(word: Word, _slot: Slot, report: Report): number | undefined {
-  const [, number] = /^(\d{1,3}(?:\.\d{1,4})?)%$/.exec(word.text) ?? []
-  if (number !== undefined && Number(number) <= 100) return Number(number)
+export function readPercentage(word: Word, slot: Slot, report: Report): number | undefined {
+  const [, number] = /^(\d{1,3}(?:\.\d{1,12})?)%$/.exec(word.text) ?? []
+  const value = Number(number)
+  const isWhole = slot.wholePercent === true
+  if (number !== undefined && inRange(value, { max: 100, ...slot }) && (!isWhole || Number.isInteger(value)))
+    return value
   report.add("SP2022", word.span, `\`${shown(word.text)}\` is not a share in percent`, {
-    help: "Write a share from `0%` to `100%`, such as `5%`.",
+    help: `Write a ${isWhole ? "whole number of percent" : "share"} from \`${slot.min ?? 0}%\` to \`100%\`, such as \`5%\`.`,
   })
   return undefined
 }
@@ -149,7 +152,7 @@ export function readCurrency(word: Word, _slot: Slot, report: Report): string | 
   return undefined
 }
 
-function inRange(value: number, { min, max }: Slot): boolean {
+function inRange(value: number, { min, max }: Pick<Slot, "min" | "max">): boolean {
   return value >= (min ?? 0) && value <= (max ?? Number.MAX_SAFE_INTEGER)
 }
 

@@ -13,7 +13,7 @@ export const cacheResponse: StatementRow = {
   example: 'cache response 60s { vary header "Accept-Language" }',
 }
 
-/** `cache response TIME if (CEL) { … }`: a lookup step after inbound, and a store step before outbound at the place `later`. */
+/** `cache response TIME when (CEL) { … }`: a lookup step after inbound, and a store step before outbound at the place `later`. */
 export function lowerCacheResponse(
   bound: BoundStatement,
   context: StepContext,

@@ -40,27 +40,16 @@ export function lowerSource(
   block: BoundBlock | undefined,
   context: StepContext,
 ): CredentialSource | undefined {
-  const header = statementOf(block, "header")
   const from = statementOf(block, "from")
-  if (header !== undefined && from !== undefined) {
-    context.report.add(
-      "SP2017",
-      headSpan(from.statement),
-      "there is more than one `from`, but the token is read from one place",
-      {
-        related: [{ span: headSpan(header.statement), message: "`header`" }],
-      },
-    )
-    return undefined
-  }
-  if (from !== undefined) return sourceOf(from, context)
-  const name = header?.args.value<string>("name") ?? "authorization"
-  if (header !== undefined) reportDropped(name, headSpan(header.statement), context.report)
-  const scheme = header?.args.value<string>("scheme")
-  return { header: name, scheme: scheme ?? (name === "authorization" ? "Bearer" : null) }
+  if (from === undefined) return { header: "authorization", scheme: "Bearer" }
+  const header = from.args.value<string>("header")
+  if (header === undefined) return sourceOf(from, context)
+  reportDropped(header, headSpan(from.statement), context.report)
+  const scheme = from.args.value<string>("scheme")
+  return { header, scheme: scheme ?? (header === "authorization" ? "Bearer" : null) }
 }
 
-/** Where a token is read from, if not from `Authorization`. Without `forward` the backend does not get it. */
+/** Where a token is read from, if not from a header. Without `forward` the backend does not get it. */
 function sourceOf(from: BoundStatement, { expressions, place }: StepContext): CredentialSource | undefined {
   const last = from.statement.args.at(-1)
   const forward = last?.kind === "word" && last.text === "forward"

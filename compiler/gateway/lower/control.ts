@@ -10,6 +10,7 @@ import {
   statementsOf,
 } from "../bind/bound.ts"
 import type { Declaration, Program } from "../program.ts"
+import { anyAudience } from "./issuer.ts"
 import { controlListeners } from "./listen.ts"
 import type { Values } from "./values.ts"
 
@@ -53,14 +54,14 @@ function issuersOf(program: Program, report: Report): NonNullable<ControlPlan["i
     // An unknown issuer is reported by the binder.
     if (word === undefined || declared === undefined) continue
     if (found.has(word.text)) report.add("SP2016", word.span, `the issuer \`${word.text}\` is given twice`)
-    const any = statementOf(declared.bound.block, "any-audience")
+    const any = anyAudience(declared.bound.block)
     if (any !== undefined)
       report.add(
         "SP2017",
         word.span,
-        `the control API would accept tokens for any service: \`${word.text}\` has \`any-audience\``,
+        `the control API would accept tokens for any service: \`${word.text}\` has \`audience *\``,
         {
-          related: [{ span: any.statement.keyword.span, message: "`any-audience`" }],
+          related: [{ span: any.statement.keyword.span, message: "`audience *`" }],
           help: "Declare an issuer with the `audience` of the control API.",
         },
       )

@@ -177,7 +177,7 @@ export const limitRows: readonly StatementRow[] = [
       {
         args: [
           oneOf(
-            [word("if"), slot("test", "condition")],
+            [word("when"), slot("test", "condition")],
             [word("tokens"), slot("tokens", "choice", { choices: ["reported", "estimated"] })],
             [slot("amount", "count", { min: 1, max: 1_000_000_000 })],
             [slot("expression", "expression")],
@@ -186,8 +186,8 @@ export const limitRows: readonly StatementRow[] = [
       },
     ],
     byDefault: "every call, as 1",
-    docs: "Which calls count, and how much. `if`: a condition, also on the response that the caller got. A number or expression: how much one call counts. `tokens reported`: the tokens that the response of a language model reports; with `tokens estimated`, those of the prompt are counted before it is sent. A call for which this cannot be found out counts.",
-    example: "count if (response.status < 400)",
+    docs: "Which calls count, and how much. `when`: a condition, also on the response that the caller got. A number or expression: how much one call counts. `tokens reported`: the tokens that the response of a language model reports; with `tokens estimated`, those of the prompt are counted before it is sent. A call for which this cannot be found out counts.",
+    example: "count when (response.status < 400)",
   },
   ...(["remaining", "total", "retry-after", "consumed"] as const).map(
     (keyword): StatementRow => ({

@@ -10,6 +10,7 @@ import {
   statementsOf,
 } from "../bind/bound.ts"
 import type { Program } from "../program.ts"
+import { anyAudience } from "./issuer.ts"
 import type { KeyUses } from "./key-uses.ts"
 import type { Values } from "./values.ts"
 
@@ -76,10 +77,10 @@ class Lowering {
     if (again && word !== undefined)
       this.#report.add("SP2016", word.span, `the issuer \`${word.text}\` is given twice`)
     const declared = word === undefined ? undefined : this.#program.find("issuer", word.text)
-    const any = statementOf(declared?.bound.block, "any-audience")
+    const any = anyAudience(declared?.bound.block)
     if (word !== undefined && any !== undefined)
       this.#report.add("SP3024", word.span, `\`${word.text}\` accepts tokens for any audience`, {
-        related: [{ span: any.statement.keyword.span, message: "`any-audience`" }],
+        related: [{ span: any.statement.keyword.span, message: "`audience *`" }],
       })
     const { block } = bound
     const subjects = new Map<string, { grants: EngineGrants; span: Span }>()
@@ -88,15 +89,15 @@ class Lowering {
       for (const { argument, value } of statement.args.all("subject"))
         this.#addSubject(subjects, value as string, { grants, span: argument.span })
     }
-    const anySubject = statementOf(block, "any-subject")
+    const anySubject = this.#anySubject(block)
     // A damaged block may have had the statement.
-    if (block?.damaged === false && !mentions(block, "subject") && anySubject === undefined)
+    if (block?.damaged === false && !mentions(block, "subject"))
       this.#report.add(
         "SP2009",
         headSpan(bound.statement),
-        "it grants no permissions: there is neither `subject` nor `any-subject`",
+        "it grants no permissions: there is no `subject`",
         {
-          help: 'Add `subject "NAME" { read STORE }`, or `any-subject { … }`.',
+          help: 'Add `subject "NAME" { read STORE }`, or `subject * { … }` for any subject.',
         },
       )
     return {
@@ -121,6 +122,16 @@ class Lowering {
       )
     // The statement and not `mentions`: a broken `manage` must not grant anything.
     return { read, write, manage: statementOf(block, "manage") !== undefined }
+  }
+
+  /** `subject *`, which is the one without a slot. */
+  #anySubject(block: BoundBlock | undefined): BoundStatement | undefined {
+    const [first, second] = statementsOf(block, "subject").filter(({ args }) => args.filled.length === 0)
+    if (first !== undefined && second !== undefined)
+      this.#report.add("SP2016", headSpan(second.statement), "`subject *` is given twice", {
+        related: [{ span: headSpan(first.statement), message: "the first" }],
+      })
+    return first
   }
 
   /** Two grants for one subject are an error: it would be unclear which applies. */

@@ -1,7 +1,7 @@
 import type { InlineKey, Issuer } from "../../../runtime/plan/resources.ts"
 import type { LoadText } from "../../../runtime/plan/text.ts"
 import type { Report } from "../../core/diagnostic.ts"
-import { type BoundStatement, headSpan, statementOf, statementsOf } from "../bind/bound.ts"
+import { type BoundBlock, type BoundStatement, headSpan, statementOf, statementsOf } from "../bind/bound.ts"
 import type { Declaration } from "../program.ts"
 import { listed } from "../schema/slots.ts"
 import type { ClaimTypes } from "./place.ts"
@@ -100,7 +100,7 @@ function lowerSource(bound: BoundStatement, values: Values, report: Report): Iss
   const discovery = statementOf(block, "discovery")
   const file = statementOf(block, "keys")
   const inline = statementsOf(block, "key")
-  const said = [file, ...inline, statementOf(block, "issuer"), statementOf(block, "any-issuer")]
+  const said = [file, ...inline, statementOf(block, "issuer")]
   const [first] = said.filter((each) => each !== undefined)
   if (discovery !== undefined && first !== undefined) {
     reportBoth(first, discovery, report)
@@ -117,7 +117,7 @@ function lowerSource(bound: BoundStatement, values: Values, report: Report): Iss
     reportBoth(inline[0], file, report)
     return undefined
   }
-  const issuer = lowerIssuerName(bound, values, report)
+  const issuer = lowerIssuerName(bound, values)
   if (issuer !== undefined && (file !== undefined || inline.length > 0)) {
     if (issuer === "broken") return undefined
     if (file === undefined) return lowerInline(inline, issuer, values)
@@ -150,20 +150,13 @@ function reportBoth(one: BoundStatement, other: BoundStatement, report: Report):
 }
 
 /** The `iss` claim of tokens; null: any. Undefined if not specified. */
-function lowerIssuerName(
-  { block }: BoundStatement,
-  values: Values,
-  report: Report,
-): LoadText | null | "broken" | undefined {
+function lowerIssuerName({ block }: BoundStatement, values: Values): LoadText | null | "broken" | undefined {
   const issuer = statementOf(block, "issuer")
-  const any = statementOf(block, "any-issuer")
-  if (issuer !== undefined && any !== undefined) {
-    reportBoth(any, issuer, report)
-    return "broken"
-  }
-  if (any !== undefined) return null
-  const name = issuer?.args.text("name")
-  return name === undefined ? undefined : (values.loadText(name) ?? "broken")
+  if (issuer === undefined) return undefined
+  const name = issuer.args.text("name")
+  // `issuer *` has no name.
+  if (name === undefined) return null
+  return values.loadText(name) ?? "broken"
 }
 
 /** Keys in the text of gateway.conf, in textual order. */
@@ -186,6 +179,11 @@ function lowerInline(
   return { inline, issuer }
 }
 
+/** `audience *`: the statement without a name. */
+export function anyAudience(block: BoundBlock | undefined): BoundStatement | undefined {
+  return statementsOf(block, "audience").find(({ args }) => args.filled.length === 0)
+}
+
 /** Null: any. */
 function lowerAudiences(
   // Sorted at the end: the order of audiences means nothing.
@@ -194,16 +192,16 @@ function lowerAudiences(
   report: Report,
 ): LoadText[] | null | undefined {
   const { block, statement } = bound
-  const statements = statementsOf(block, "audience")
-  const any = statementOf(block, "any-audience")
+  const any = anyAudience(block)
+  const statements = statementsOf(block, "audience").filter((each) => each !== any)
   const [first] = statements
   if (any !== undefined && first !== undefined) {
     report.add(
       "SP2017",
-      any.statement.keyword.span,
-      "`any-audience` accepts every audience, so `audience` has no effect",
+      headSpan(any.statement),
+      "`audience *` accepts every audience, so the others have no effect",
       {
-        related: [{ span: first.statement.keyword.span, message: "`audience`" }],
+        related: [{ span: headSpan(first.statement), message: "the other one" }],
       },
     )
     return undefined
@@ -218,6 +216,12 @@ function lowerAudiences(
   const audiences = new Map<string, LoadText>()
   for (const { argument } of statements.flatMap((each) => each.args.all("audience"))) {
     if (argument.kind !== "word" && argument.kind !== "text") continue
+    if (argument.kind === "word" && argument.text === "*") {
+      report.add("SP2017", argument.span, "`*` accepts every audience, so the others have no effect", {
+        help: "Write `audience *` alone, or remove the `*`.",
+      })
+      return undefined
+    }
     // Here a bare word is the audience itself, not a named value: `audience orders-api`.
     const text = argument.kind === "word" ? argument.text : values.loadText(argument)
     if (text === undefined) return undefined

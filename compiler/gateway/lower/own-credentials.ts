@@ -88,7 +88,7 @@ export class OwnCredentialPlans {
   #said({ block }: BoundStatement, what: string): Said | "broken" {
     let certificate: BoundStatement | undefined
     let authorization: BoundStatement | undefined
-    for (const each of [...statementsOf(block, "authenticate"), ...statementsOf(block, "token")]) {
+    for (const each of statementsOf(block, "authenticate")) {
       // The certificate belongs to the connection, the other kinds to the `Authorization` header: they can stand together.
       const shown = each.args.word("certificate") !== undefined
       const earlier = shown ? certificate : authorization
@@ -173,7 +173,7 @@ export class OwnCredentialPlans {
   /** The `Authorization` that the gateway sends. A client that is written in place is named after its content. */
   #authentication(bound: BoundStatement): BackendAuthentication | "broken" {
     const { args } = bound
-    if (bound.row.keyword === "token") {
+    if (args.word("issuer") !== undefined) {
       const endpoint = this.#endpointOf(args)
       const client = endpoint === undefined ? undefined : this.#client(endpoint, args, args, args)
       if (client === undefined) return "broken"

@@ -109,7 +109,7 @@ function scopeOf(
   report: Report,
 ): { plan: PlanBody["subscriptions"][string]["scope"]; apis: string[] | "all" } | undefined {
   const { block } = bound
-  const said = ["product", "api", "all-apis"].flatMap((keyword) => statementOf(block, keyword) ?? [])
+  const said = ["product", "api"].flatMap((keyword) => statementOf(block, keyword) ?? [])
   const [first, second] = said
   if (first !== undefined && second !== undefined) {
     report.add(
@@ -122,7 +122,7 @@ function scopeOf(
     )
     return undefined
   }
-  if (!["product", "api", "all-apis"].some((keyword) => mentions(block, keyword))) {
+  if (!["product", "api"].some((keyword) => mentions(block, keyword))) {
     // A damaged block may have had the statement.
     if (block?.damaged === false)
       report.add("SP2009", headSpan(bound.statement), `\`${name}\` has neither \`product\` nor \`api\``, {
@@ -130,9 +130,10 @@ function scopeOf(
       })
     return undefined
   }
-  if (first?.row.keyword === "all-apis") return { plan: { all: true }, apis: "all" }
   const product = statementOf(block, "product")
   const api = statementOf(block, "api")
+  // `api *` has no name.
+  if (api !== undefined && api.args.filled.length === 0) return { plan: { all: true }, apis: "all" }
   const found = program.find(
     product === undefined ? "api" : "product",
     (product?.args.word("product") ?? api?.args.word("api"))?.text ?? "",

@@ -57,13 +57,14 @@ function lowerHealth(bound: BoundStatement | undefined, report: Report): Backend
 export function lowerBreaker(bound: BoundStatement | undefined): Backend["breaker"] {
   if (bound === undefined || bound.broken) return undefined
   const { args, block } = bound
-  const first = args.value<number>("calls")
-  const least = args.value<number>("least")
+  const calls = args.value<number>("calls")
+  const percent = args.value<number>("share")
   const windowMs = args.value<number>("window")
   const openMs = args.value<number>("open")
-  if (first === undefined || windowMs === undefined || openMs === undefined) return undefined
+  if (calls === undefined || windowMs === undefined || openMs === undefined) return undefined
   return {
-    ...(least === undefined ? { calls: first } : { calls: least, percent: Math.min(first, 100) }),
+    calls,
+    ...(percent === undefined ? {} : { percent }),
     windowMs,
     openMs,
     statuses: statusesOf(block, 500, 599),

@@ -32,7 +32,7 @@ function samplesOf(block: BoundBlock, report: Report): Pick<TracingPlan, "sample
   let sample = defaultPercent
   const apis = new Map<string, number>()
   for (const bound of statementsOf(block, "sample")) {
-    const percent = Number(bound.args.value<string>("share"))
+    const percent = bound.args.value<number>("share") ?? defaultPercent
     const named = bound.args.words("api")
     if (named.length === 0 && once.isFirst("", headSpan(bound.statement), "the general share"))
       sample = percent

@@ -30,25 +30,16 @@ export const claimRule: StatementRow = {
 /** The source of a token, and further settings of its check. */
 export const callerTokenRows: readonly StatementRow[] = [
   {
-    keyword: "header",
-    forms: [
-      {
-        args: [
-          slot("name", "header-name"),
-          optional(word("scheme"), slot("scheme", "constant", { max: 64 })),
-        ],
-      },
-    ],
-    byDefault: "Authorization",
-    docs: "The header with the token. In `Authorization` the token follows `Bearer`; with `scheme` it follows that word.",
-    example: 'header "X-Token"',
-  },
-  {
     keyword: "from",
     forms: [
       {
         args: [
           oneOf(
+            [
+              word("header"),
+              slot("header", "header-name"),
+              optional(word("scheme"), slot("scheme", "constant", { max: 64 })),
+            ],
             [word("query"), slot("query", "query-name"), optional(word("forward"))],
             [word("cookie"), slot("cookie", "constant", { max: 128 }), optional(word("forward"))],
             [slot("text", "expression")],
@@ -56,8 +47,9 @@ export const callerTokenRows: readonly StatementRow[] = [
         ],
       },
     ],
-    byDefault: "the header",
-    docs: "Where to read the token instead: a query parameter, a cookie, or the value of an expression. The backend gets the parameter or cookie only with `forward`.",
+    instead: "A token is read from one place.",
+    byDefault: 'header "Authorization" scheme "Bearer"',
+    docs: "Where the token is: a header, in which it follows the word of `scheme` if there is one; a query parameter; a cookie; or the value of an expression. The backend gets the parameter or cookie only with `forward`.",
     example: 'from query "access_token"',
   },
   refusalStatus("401", "Status of the response without a valid token."),

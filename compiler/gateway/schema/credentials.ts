@@ -244,6 +244,16 @@ export const identityForms: readonly Form[] = [
     ],
   },
   { args: [word("token"), tokenName] },
+  {
+    args: [
+      word("token"),
+      slot("issuer", "reference", { to: ["issuer"] }),
+      word("client"),
+      ...clientArgs,
+      optional(word("scope"), slot("scope", "data", { label: '"SCOPE"' })),
+      optional(word("audience"), slot("audience", "data", { label: '"AUDIENCE"' })),
+    ],
+  },
   { args: [word("certificate"), certificateName] },
 ]
 
@@ -253,24 +263,8 @@ export const backendCredentialRows: readonly StatementRow[] = [
     keyword: "authenticate",
     several: 2,
     forms: identityForms,
-    docs: "The gateway's credentials for this backend: they replace the Authorization header of the request, or the gateway sends a client certificate in TLS. When the backend refuses a token with 401, an idempotent request is sent once more with a fresh token.",
+    docs: "The gateway's credentials for this backend: they replace the Authorization header of the request, or the gateway sends a client certificate in TLS. `token ISSUER client` is a token client for this backend alone, at the issuer's token endpoint. When the backend refuses a token with 401, an idempotent request is sent once more with a fresh token.",
     example: 'authenticate basic "gateway" stock_password',
-  },
-  {
-    keyword: "token",
-    forms: [
-      {
-        args: [
-          slot("issuer", "reference", { to: ["issuer"] }),
-          word("client"),
-          ...clientArgs,
-          optional(word("scope"), slot("scope", "data", { label: '"SCOPE"' })),
-          optional(word("audience"), slot("audience", "data", { label: '"AUDIENCE"' })),
-        ],
-      },
-    ],
-    docs: "Like `authenticate token`, with a client for this backend alone at the issuer's token endpoint.",
-    example: 'token acme client "gateway" secret gateway_secret scope "stock.read"',
   },
 ]
 

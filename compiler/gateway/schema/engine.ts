@@ -56,7 +56,7 @@ const log: StatementRow = {
   forms: [{ args: [], block: "authz log", blockRequired: true }],
   byDefault: "a line for each question that takes a second or longer, and none for others",
   docs: "Which requests and decisions of the engine have lines in the log, also for `require` and `filter` of the gateway. Values of contexts are in none.",
-  example: "log { requests; decisions 10 percent }",
+  example: "log { requests; decisions 10% }",
 }
 
 /** Statements of `log` in `authz`. */
@@ -69,10 +69,10 @@ export const engineLogRows: readonly StatementRow[] = [
   },
   {
     keyword: "decisions",
-    forms: [{ args: [optional(slot("share", "decimal", { max: 100, label: "N" }), word("percent"))] }],
+    forms: [{ args: [optional(slot("share", "percentage"))] }],
     byDefault: "no decision has a line",
     docs: "A line for each decision, or for a share of them, drawn at random: user, relation, object and result. Checks in batches have one each.",
-    example: "decisions 10 percent",
+    example: "decisions 10%",
   },
   {
     keyword: "users",
@@ -182,20 +182,15 @@ export const engineJwtRows: readonly StatementRow[] = [
     keyword: "subject",
     several: callersMax,
     forms: [
+      { args: [word("*")], block: "authz subject", blockRequired: true },
       {
         args: [many(slot("subject", "constant", { max: 1024 }), 100)],
         block: "authz subject",
         blockRequired: true,
       },
     ],
-    docs: "Permissions of tokens with these subjects (`sub`).",
+    docs: "Permissions of tokens with these subjects (`sub`); `*` is any subject that is not listed.",
     example: 'subject "orders-service" { read s }',
-  },
-  {
-    keyword: "any-subject",
-    forms: [{ args: [], block: "authz subject", blockRequired: true }],
-    docs: "Permissions of tokens with any other subject.",
-    example: "any-subject { read s }",
   },
 ]
 
@@ -360,15 +355,15 @@ export const engineCorsRows: readonly StatementRow[] = [
   {
     keyword: "origins",
     required: true,
-    forms: [{ args: [word("any")] }, { args: [many(slot("origin", "constant", { max: 1024 }), 1000)] }],
-    docs: "The allowed origins, or `any`.",
+    forms: [{ args: [word("*")] }, { args: [many(slot("origin", "constant", { max: 1024 }), 1000)] }],
+    docs: "The allowed origins; `*` is any.",
     example: 'origins "https://console.example" "http://localhost:3000"',
   },
   {
     keyword: "headers",
-    forms: [{ args: [word("any")] }, { args: [many(slot("header", "header-name"), 1000)] }],
-    byDefault: "any",
-    docs: "Request headers that a page may send, or `any`.",
+    forms: [{ args: [word("*")] }, { args: [many(slot("header", "header-name"), 1000)] }],
+    byDefault: "*",
+    docs: "Request headers that a page may send; `*` is any.",
     example: 'headers "Authorization" "Content-Type"',
   },
 ]

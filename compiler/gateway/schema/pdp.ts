@@ -1,5 +1,5 @@
 import { identityForms } from "./credentials.ts"
-import { breakerArgs } from "./providers.ts"
+import { breakerForms } from "./providers.ts"
 import { many, type StatementRow, slot, word } from "./row.ts"
 
 export const pdp: StatementRow = {
@@ -73,7 +73,7 @@ export const pdpRows: readonly StatementRow[] = [
   },
   {
     keyword: "breaker",
-    forms: [{ args: breakerArgs }],
+    forms: breakerForms.map((args) => ({ args })),
     byDefault: "no breaker",
     docs: "Stops sending questions while the decision point fails (no response in time, no decision, or a status of 500 to 599): callers get 503 at once. After the `open` time, one question tests whether it works again.",
     example: "breaker 5 failures in 30s open 10s",

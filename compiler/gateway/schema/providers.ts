@@ -43,28 +43,16 @@ export const issuerRows: readonly StatementRow[] = [
   },
   {
     keyword: "issuer",
-    forms: [{ args: [slot("name", "load-text")] }],
-    docs: "The `iss` that tokens must have, with `keys` or `key`. With `discovery` it comes from the document.",
+    forms: [{ args: [word("*")] }, { args: [slot("name", "load-text")] }],
+    docs: "The `iss` that tokens must have, with `keys` or `key`. `*` accepts any, as long as the key verifies the token. With `discovery` it comes from the document.",
     example: 'issuer "https://partner.example"',
-  },
-  {
-    keyword: "any-issuer",
-    forms: [{ args: [] }],
-    docs: "With `keys` or `key`: accepts tokens with any `iss`, as long as the key verifies them.",
-    example: "any-issuer",
   },
   {
     keyword: "audience",
     several: true,
-    forms: [{ args: [many(slot("audience", "data"), 100)] }],
-    docs: "Audiences (`aud`): a token must have one of them.",
+    forms: [{ args: [word("*")] }, { args: [many(slot("audience", "data"), 100)] }],
+    docs: "Audiences (`aud`): a token must have one of them. `*` accepts tokens with any audience, also those made for other services.",
     example: "audience orders-api",
-  },
-  {
-    keyword: "any-audience",
-    forms: [{ args: [] }],
-    docs: "Accepts tokens with any audience, also those made for other services.",
-    example: "any-audience",
   },
   {
     keyword: "clock-skew",
@@ -110,17 +98,24 @@ export const claimRow: StatementRow = {
 
 const milliseconds = { min: 1, max: 86_400_000 }
 
-/** `N failures in TIME open TIME`, or `N percent of N calls in …`. */
-export const breakerArgs: readonly ArgumentPattern[] = [
-  slot("calls", "count", { min: 1, max: 1_000_000 }),
-  oneOf(
-    [word("failures")],
-    [word("percent"), word("of"), slot("least", "count", { min: 1, max: 1_000_000 }), word("calls")],
-  ),
+const calls = { min: 1, max: 1_000_000 }
+const breakerTimes = [
   word("in"),
   slot("window", "duration", milliseconds),
   word("open"),
   slot("open", "duration", milliseconds),
+]
+
+/** `N failures in TIME open TIME`, and `N% of N calls in TIME open TIME`. */
+export const breakerForms: readonly (readonly ArgumentPattern[])[] = [
+  [slot("calls", "count", calls), word("failures"), ...breakerTimes],
+  [
+    slot("share", "percentage", { min: 1, wholePercent: true }),
+    word("of"),
+    slot("calls", "count", calls),
+    word("calls"),
+    ...breakerTimes,
+  ],
 ]
 
 const retryCauses = ["connect-error", "reset", "timeout", "408", "425", "429", "500", "502", "503", "504"]
@@ -218,7 +213,7 @@ export const backendRows: readonly StatementRow[] = [
   },
   {
     keyword: "breaker",
-    forms: [{ args: breakerArgs, block: "breaker" }],
+    forms: breakerForms.map((args) => ({ args, block: "breaker" })),
     byDefault: "no breaker",
     docs: "Stops sending requests to a target that fails (no response in time, or a failing status). After the `open` time, one request tests whether it works again.",
     example: "breaker 5 failures in 30s open 10s",
@@ -236,7 +231,7 @@ export const backendRows: readonly StatementRow[] = [
       },
     ],
     byDefault: "no retries",
-    docs: "Sends a request again, to another target if there is one: on `connect-error`, `reset` (the connection broke before the response), `timeout` (no response in time) or a status. Only idempotent methods, and at most 10 percent more requests, unless its block says otherwise. Never after a byte of a response was sent to the caller. A target that cannot be connected to is passed over also without `retry`, because nothing was sent.",
+    docs: "Sends a request again, to another target if there is one: on `connect-error`, `reset` (the connection broke before the response), `timeout` (no response in time) or a status. Only idempotent methods, and at most 10% more requests, unless its block says otherwise. Never after a byte of a response was sent to the caller. A target that cannot be connected to is passed over also without `retry`, because nothing was sent.",
     example: "retry 2 on connect-error 502 503",
   },
   {
@@ -320,10 +315,10 @@ export const breakerRows: readonly StatementRow[] = [
   },
   {
     keyword: "eject",
-    forms: [{ args: [word("at-most"), slot("share", "count", { min: 0, max: 100 }), word("percent")] }],
-    byDefault: "at-most 100 percent",
+    forms: [{ args: [word("at-most"), slot("share", "percentage", { wholePercent: true })] }],
+    byDefault: "at-most 100%",
     docs: "When breakers are open for more than this share of the targets, they are ignored, so that some targets stay in use.",
-    example: "eject at-most 50 percent",
+    example: "eject at-most 50%",
   },
 ]
 
@@ -336,10 +331,10 @@ export const retryRows: readonly StatementRow[] = [
   },
   {
     keyword: "budget",
-    forms: [{ args: [slot("share", "count", { min: 1, max: 100 }), word("percent")] }],
-    byDefault: "10 percent",
+    forms: [{ args: [slot("share", "percentage", { min: 1, wholePercent: true })] }],
+    byDefault: "10%",
     docs: "Largest share of additional requests by retries.",
-    example: "budget 10 percent",
+    example: "budget 10%",
   },
 ]
 

@@ -76,6 +76,8 @@ export interface Slot {
   readonly refused?: boolean
   /** The duration must be a whole number of seconds. */
   readonly wholeSeconds?: boolean
+  /** The share must be a whole number of percent. */
+  readonly wholePercent?: boolean
 }
 
 /** A pattern of arguments, matched from left to right without backtracking: the first argument selects the alternative. */

@@ -13,7 +13,7 @@ import { limit } from "../steps/rate-limit.ts"
 import { requireStatement } from "../steps/require.ts"
 import { bodyRow, headerRow, redirect, respondStatement } from "../steps/respond.ts"
 import { rewriteStatement } from "../steps/rewrite.ts"
-import { use } from "../steps/set-backend.ts"
+import { chooseBackend } from "../steps/set-backend.ts"
 import { body } from "../steps/set-body.ts"
 import { header } from "../steps/set-header.ts"
 import { forwardHost } from "../steps/set-host.ts"
@@ -42,7 +42,7 @@ const inbound: readonly StatementDefinition[] = [
   authenticateStatement,
   body("inbound"),
   method,
-  use,
+  chooseBackend,
   mirrorStatement,
   respondStatement,
   redirect,

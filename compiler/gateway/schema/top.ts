@@ -519,15 +519,9 @@ export const subscriptionRows: readonly StatementRow[] = [
   },
   {
     keyword: "api",
-    forms: [{ args: [slot("api", "reference", { to: ["api"] })] }],
-    docs: "One API that the key gives access to, instead of a product.",
+    forms: [{ args: [word("*")] }, { args: [slot("api", "reference", { to: ["api"] })] }],
+    docs: "One API that the key gives access to, instead of a product; `*` is every API.",
     example: "api catalog",
-  },
-  {
-    keyword: "all-apis",
-    forms: [{ args: [] }],
-    docs: "The key gives access to every API.",
-    example: "all-apis",
   },
   {
     keyword: "key",

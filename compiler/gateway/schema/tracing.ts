@@ -5,7 +5,7 @@ export const tracing: StatementRow = {
   forms: [{ args: [], block: "tracing", blockRequired: true }],
   byDefault: "requests are not traced",
   docs: "Records requests as spans of OpenTelemetry, and sends them to a collector by OTLP over HTTP. A request has a span, and each attempt at a backend one below it. Backends get `traceparent`. A collector that is slow or unavailable never delays a request.",
-  example: 'tracing { otlp "http://collector:4318"; sample 1 percent; always errors }',
+  example: 'tracing { otlp "http://collector:4318"; sample 1%; always errors }',
 }
 
 /** Credentials for a collector of OpenTelemetry. */
@@ -31,8 +31,6 @@ export const collectorTls: StatementRow = {
   example: 'tls { ca file("certs/internal-ca.pem") }',
 }
 
-const share = [slot("share", "decimal", { max: 100, label: "N" }), word("percent")]
-
 export const tracingRows: readonly StatementRow[] = [
   {
     keyword: "otlp",
@@ -46,11 +44,16 @@ export const tracingRows: readonly StatementRow[] = [
     keyword: "sample",
     several: true,
     forms: [
-      { args: [...share, optional(word("of"), many(slot("api", "reference", { to: ["api"] }), 1000))] },
+      {
+        args: [
+          slot("share", "percentage"),
+          optional(word("of"), many(slot("api", "reference", { to: ["api"] }), 1000)),
+        ],
+      },
     ],
-    byDefault: "100 percent",
+    byDefault: "100%",
     docs: "The share of requests that are traced, drawn at random; with `of`, for these APIs instead of the general share. If the request comes from a proxy of `trust` with a `traceparent`, the flag in it decides. `traceparent` of other clients is continued, but its flag is ignored.",
-    example: "sample 1 percent",
+    example: "sample 1%",
   },
   {
     keyword: "always",

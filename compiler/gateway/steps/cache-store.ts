@@ -9,10 +9,10 @@ import { optional, slot, word } from "../schema/row.ts"
 import { foundTime } from "../schema/times.ts"
 import type { StatementForm, StepText } from "../step-text.ts"
 
-/** How long responses are kept, and which: `60s if (CEL)`. */
-export const storing = [foundTime, optional(word("if"), slot("test", "condition"))] as const
+/** How long responses are kept, and which: `60s when (CEL)`. */
+export const storing = [foundTime, optional(word("when"), slot("test", "condition"))] as const
 
-/** `cache store 60s if (CEL)` */
+/** `cache store 60s when (CEL)` */
 export const storeForm: StatementForm = {
   form: { args: [word("store"), ...storing] },
   lower: (bound, context) => lowerStore(bound, context, context.place),
@@ -36,7 +36,7 @@ export function lowerStore(
 /** Printing and comparison of a step that stores the response in the cache. */
 export const cacheStore: StepText<"cache-store"> = {
   print: ({ seconds, storeIf }) => {
-    const test = storeIf === undefined ? "" : ` if ${conditionText(storeIf)}`
+    const test = storeIf === undefined ? "" : ` when ${conditionText(storeIf)}`
     return statement(`cache store ${timeText(seconds)}${test}`)
   },
   identities: () => ["cache-store"],

@@ -3,29 +3,26 @@ import { durationWords } from "../../analysis/words.ts"
 import { headSpan, statementOf } from "../bind/bound.ts"
 import { sizeText } from "../bind/quantities.ts"
 import { statement } from "../print.ts"
-import { optional, type StatementRow, slot, word } from "../schema/row.ts"
+import { optional, type StatementRow, slot } from "../schema/row.ts"
 import type { Fields, StatementDefinition, StepText } from "../step-text.ts"
 
 type MirrorFields = Fields<"mirror">
 
 const defaults = { bodyBytesMax: 64 * 1024, concurrencyMax: 64, timeoutMs: 10_000 }
 
-/** `mirror BACKEND 10 percent { … }` */
+/** `mirror BACKEND 10% { … }` */
 export const mirrorStatement: StatementDefinition = {
   row: {
     keyword: "mirror",
     several: true,
     forms: [
       {
-        args: [
-          slot("backend", "reference", { to: ["backend"] }),
-          optional(slot("share", "decimal", { max: 100, label: "N" }), word("percent")),
-        ],
+        args: [slot("backend", "reference", { to: ["backend"] }), optional(slot("share", "percentage"))],
         block: "mirror",
       },
     ],
     docs: "Sends a copy of the request to another backend as well, when the request itself is sent, and discards the response. The client does not wait for it. Without a share, every request is copied.",
-    example: "mirror orders_v2 10 percent",
+    example: "mirror orders_v2 10%",
   },
   lower: (bound, { backends, steps }) => {
     const { block, args } = bound
@@ -36,7 +33,7 @@ export const mirrorStatement: StatementDefinition = {
       {
         kind: "mirror",
         backend: backend.text,
-        percent: Number(args.value<string>("share") ?? 100),
+        percent: args.value<number>("share") ?? 100,
         bodyBytesMax: number("body", "size") ?? defaults.bodyBytesMax,
         concurrencyMax: number("concurrency", "max") ?? defaults.concurrencyMax,
         timeoutMs: number("timeout", "time") ?? defaults.timeoutMs,
@@ -84,7 +81,7 @@ export const mirrorRows: readonly StatementRow[] = [
 export const mirror: StepText<"mirror"> = {
   print: ({ backend, percent, bodyBytesMax, concurrencyMax, timeoutMs, credentials }) =>
     statement(
-      `mirror ${backend}${percent === 100 ? "" : ` ${percent} percent`}`,
+      `mirror ${backend}${percent === 100 ? "" : ` ${percent}%`}`,
       bodyBytesMax !== defaults.bodyBytesMax && `body ${sizeText(bodyBytesMax)}`,
       concurrencyMax !== defaults.concurrencyMax && `concurrency ${concurrencyMax}`,
       timeoutMs !== defaults.timeoutMs && `timeout ${durationWords(timeoutMs)}`,

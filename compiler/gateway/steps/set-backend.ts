@@ -7,42 +7,39 @@ import { type BoundStatement, headSpan, statementOf, statementsOf } from "../bin
 import type { StepContext } from "../lower/step.ts"
 import { textAt } from "../lower/text-or-expression.ts"
 import { type Printed, statement } from "../print.ts"
-import { optional, type StatementRow, slot, word } from "../schema/row.ts"
+import { oneOf, optional, type StatementRow, slot, word } from "../schema/row.ts"
 import type { StatementDefinition, StepText } from "../step-text.ts"
 
 type Target = StepOf<"set-backend">["target"]
 
 const backend = slot("backend", "reference", { to: ["backend"] })
 
-/** `use backend NAME`, `use url "…" raw`, `use weighted by "…" { … }`, `use by "…" { … }` */
-export const use: StatementDefinition = {
+/** `backend NAME`, `backend "URL" raw`, `backend weighted by "…" { … }`, `backend by "…" { … }` */
+export const chooseBackend: StatementDefinition = {
   row: {
-    keyword: "use",
+    keyword: "backend",
     several: true,
     forms: [
-      { args: [word("backend"), backend] },
-      { args: [word("url"), slot("url", "text", { label: '"URL"' }), optional(word("raw"))] },
       {
         args: [word("weighted"), optional(word("by"), slot("key", "text"))],
         block: "weighted",
         blockRequired: true,
       },
       { args: [word("by"), slot("value", "text")], block: "choices", blockRequired: true },
+      { args: [oneOf([backend], [slot("url", "text", { label: '"URL"' }), optional(word("raw"))])] },
     ],
     docs: "Sends the request to another backend: by name, by weight (with `by` the same one for the same value), by the value of a string, or to a URL. With `raw` an expression may decide the host.",
-    example: "use backend orders_v2",
+    example: "backend orders_v2",
   },
   lower: (bound, context) => {
-    const [what] = bound.statement.args
-    const lower = what?.kind === "word" ? targets[what.text] : undefined
-    const target = lower?.(bound, context)
+    const target = targetOf(bound, context)
     return target === undefined
       ? undefined
       : context.steps.add({ kind: "set-backend", target }, headSpan(bound.statement))
   },
 }
 
-/** Statements of `use weighted`. */
+/** Statements of `backend weighted`. */
 export const weightedRows: readonly StatementRow[] = [
   {
     keyword: "backend",
@@ -69,7 +66,7 @@ export const weightedRows: readonly StatementRow[] = [
   },
 ]
 
-/** Statements of `use by`. */
+/** Statements of `backend by`. */
 export const choiceRows: readonly StatementRow[] = [
   {
     keyword: "case",
@@ -94,73 +91,75 @@ export const choiceRows: readonly StatementRow[] = [
   },
 ]
 
-type LowerTarget = (bound: BoundStatement, context: StepContext) => Target | undefined
+/** Where the statement sends requests; undefined when that is invalid (reported). */
+function targetOf(bound: BoundStatement, context: StepContext): Target | undefined {
+  if (bound.block?.name === "weighted") return weightedTarget(bound, context)
+  if (bound.block?.name === "choices") return chosenTarget(bound, context)
+  if (bound.args.get("url") !== undefined) return urlTarget(bound, context)
+  const backend = namedBackend(bound, context)
+  return backend === undefined ? undefined : { backend }
+}
 
-/** By the first word of the statement. */
-const targets: Readonly<Record<string, LowerTarget>> = {
-  backend: (bound, context) => {
-    const backend = namedBackend(bound, context)
-    return backend === undefined ? undefined : { backend }
-  },
-  url: (bound, context) => {
-    const url = textAt(bound, "url", context)
-    if (url === undefined) return undefined
-    const raw = bound.statement.args.some((each) => each.kind === "word" && each.text === "raw")
-    const [first] = typeof url === "string" ? [url] : url.text
-    // A host alone is complete. Otherwise the constant must reach to the first slash: an expression after `https://api` could add
-    // `.evil.example`.
-    const isWhole = typeof url === "string" && /^https?:\/\/[^/]+$/.test(url)
-    if (!raw && !isWhole && !(typeof first === "string" && /^https?:\/\/[^/]+\//.test(first))) {
-      context.report.add("SP2026", bound.args.text("url")?.span, "the host must be a constant", {
-        help: "Begin with `http://HOST/` or `https://HOST/`, or add `raw` to let the request decide the host.",
-      })
-      return undefined
-    }
-    return { url, raw }
-  },
-  weighted: (bound, context) => {
-    const weighted = statementsOf(bound.block, "backend").flatMap((each) => {
-      const backend = namedBackend(each, context)
-      const weight = each.args.value<number>("weight")
-      return backend === undefined || weight === undefined ? [] : [{ backend, weight }]
+function urlTarget(bound: BoundStatement, context: StepContext): Target | undefined {
+  const url = textAt(bound, "url", context)
+  if (url === undefined) return undefined
+  const raw = bound.statement.args.some((each) => each.kind === "word" && each.text === "raw")
+  const [first] = typeof url === "string" ? [url] : url.text
+  // A host alone is complete. Otherwise the constant must reach to the first slash: an expression after `https://api` could add
+  // `.evil.example`.
+  const isWhole = typeof url === "string" && /^https?:\/\/[^/]+$/.test(url)
+  if (!raw && !isWhole && !(typeof first === "string" && /^https?:\/\/[^/]+\//.test(first))) {
+    context.report.add("SP2026", bound.args.text("url")?.span, "the host must be a constant", {
+      help: "Begin with `http://HOST/` or `https://HOST/`, or add `raw` to let the request decide the host.",
     })
-    const key = textAt(bound, "key", context)
-    const cookie = stickyCookie(bound, context)
-    if (cookie === "wrong") return undefined
-    if (weighted.length > 0 && weighted.every(({ weight }) => weight === 0)) {
-      context.report.add("SP3081", headSpan(bound.statement), "every backend has weight 0")
-      return undefined
-    }
-    // Every backend is unknown, which is reported with the names.
-    if (weighted.length === 0) return undefined
-    return {
-      weighted,
-      ...(key === undefined ? {} : { key }),
-      ...(cookie === undefined ? {} : { cookie }),
-    }
-  },
-  by: (bound, context) => {
-    const by = textAt(bound, "value", context)
-    if (by === undefined) return undefined
-    const cases = statementsOf(bound.block, "case").flatMap((each) => {
-      const backend = namedBackend(each, context)
-      const value = each.args.value<string>("value")
-      return backend === undefined || value === undefined ? [] : [{ value, backend }]
+    return undefined
+  }
+  return { url, raw }
+}
+
+function weightedTarget(bound: BoundStatement, context: StepContext): Target | undefined {
+  const weighted = statementsOf(bound.block, "backend").flatMap((each) => {
+    const backend = namedBackend(each, context)
+    const weight = each.args.value<number>("weight")
+    return backend === undefined || weight === undefined ? [] : [{ backend, weight }]
+  })
+  const key = textAt(bound, "key", context)
+  const cookie = stickyCookie(bound, context)
+  if (cookie === "wrong") return undefined
+  if (weighted.length > 0 && weighted.every(({ weight }) => weight === 0)) {
+    context.report.add("SP3081", headSpan(bound.statement), "every backend has weight 0")
+    return undefined
+  }
+  // Every backend is unknown, which is reported with the names.
+  if (weighted.length === 0) return undefined
+  return {
+    weighted,
+    ...(key === undefined ? {} : { key }),
+    ...(cookie === undefined ? {} : { cookie }),
+  }
+}
+
+function chosenTarget(bound: BoundStatement, context: StepContext): Target | undefined {
+  const by = textAt(bound, "value", context)
+  if (by === undefined) return undefined
+  const cases = statementsOf(bound.block, "case").flatMap((each) => {
+    const backend = namedBackend(each, context)
+    const value = each.args.value<string>("value")
+    return backend === undefined || value === undefined ? [] : [{ value, backend }]
+  })
+  const refuse = statementOf(bound.block, "refuse-others")
+  const other = statementOf(bound.block, "otherwise")
+  if (refuse !== undefined && other !== undefined) {
+    const detail = "`otherwise` and `refuse-others` exclude each other"
+    context.report.add("SP2017", refuse.statement.keyword.span, detail, {
+      related: [{ span: other.statement.keyword.span, message: "`otherwise`" }],
+      help: "Keep one of the two.",
     })
-    const refuse = statementOf(bound.block, "refuse-others")
-    const other = statementOf(bound.block, "otherwise")
-    if (refuse !== undefined && other !== undefined) {
-      const detail = "`otherwise` and `refuse-others` exclude each other"
-      context.report.add("SP2017", refuse.statement.keyword.span, detail, {
-        related: [{ span: other.statement.keyword.span, message: "`otherwise`" }],
-        help: "Keep one of the two.",
-      })
-      return undefined
-    }
-    // `null` keeps the route's own backend for other texts.
-    const otherwise = namedBackend(other, context) ?? null
-    return { by, cases, otherwise, ...(refuse === undefined ? {} : { strict: true as const }) }
-  },
+    return undefined
+  }
+  // `null` keeps the route's own backend for other texts.
+  const otherwise = namedBackend(other, context) ?? null
+  return { by, cases, otherwise, ...(refuse === undefined ? {} : { strict: true as const }) }
 }
 
 type Weighted = Extract<Target, { weighted: unknown }>
@@ -214,19 +213,19 @@ export const setBackend: StepText<"set-backend"> = {
   },
 }
 
-/** The statement of each form of `use`. */
+/** The statement of each form of `backend`. */
 function targetText(target: Target): Printed {
   // In the order of the forms of the statement.
-  if ("backend" in target) return statement(`use backend ${target.backend}`)
-  if ("url" in target) return statement(`use url ${textWords(target.url)}${target.raw ? " raw" : ""}`)
+  if ("backend" in target) return statement(`backend ${target.backend}`)
+  if ("url" in target) return statement(`backend ${textWords(target.url)}${target.raw ? " raw" : ""}`)
   if ("weighted" in target)
     return statement(
-      `use weighted${target.key === undefined ? "" : ` by ${textWords(target.key)}`}`,
+      `backend weighted${target.key === undefined ? "" : ` by ${textWords(target.key)}`}`,
       target.weighted.map(({ backend, weight }) => `backend ${backend} weight ${weight}`),
       target.cookie !== undefined && stickyText(target.cookie),
     )
   return statement(
-    `use by ${textWords(target.by)}`,
+    `backend by ${textWords(target.by)}`,
     target.cases.map(({ value, backend }) => `case ${textWords(value)} ${backend}`),
     target.otherwise !== null && `otherwise ${target.otherwise}`,
     target.strict === true && "refuse-others",

@@ -55,7 +55,7 @@ const ownServices: readonly SecretPlace[] = [
   {
     name: "traces_key",
     slots: ["header value"],
-    gateway: 'tracing { otlp collector; header "Authorization" traces_key; sample 100 percent }',
+    gateway: 'tracing { otlp collector; header "Authorization" traces_key; sample 100% }',
     spoilt: twoLines,
     asks: () => [],
   },
@@ -107,7 +107,7 @@ const callers: readonly SecretPlace[] = [
   {
     name: "caller_key",
     slots: ["key key"],
-    file: "subscription one { all-apis; key caller_key; secondary second_key }",
+    file: "subscription one { api *; key caller_key; secondary second_key }",
     api: `auth subscription { query "key" }; ${bothWays}`,
     asks: (canary) => [
       ...withHeader("x-api-key", "/caller_key/", canary),
@@ -223,7 +223,7 @@ const backends: readonly SecretPlace[] = [
   {
     name: "backend_client",
     slots: ["token secret"],
-    file: 'backend tokened { url alive_url; token web client "three" secret backend_client }',
+    file: 'backend tokened { url alive_url; authenticate token web client "three" secret backend_client }',
     api: 'GET "/" { backend tokened }',
   },
   {
