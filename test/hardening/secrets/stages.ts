@@ -9,6 +9,7 @@ import { eventually } from "../../e2e/sallyport-process.ts"
 import { Browser } from "../../gateway/browser.ts"
 import type { TestProvider } from "../../gateway/oidc-provider.ts"
 import { freePort } from "../../support/free-port.ts"
+import { startThrowAwayPostgres } from "../../support/throw-away-postgres.ts"
 import { type Asked, secretPlaces } from "./places.ts"
 import { urlPlaces, writeProject, writeSecrets } from "./project.ts"
 import type { CalledServices } from "./services.ts"
@@ -317,6 +318,24 @@ export async function fail({ world }: Stage): Promise<void> {
   const started = world.start("serve without a database", { ...own, ...token, ...databases[0] }, "serve")
   await started.printed(/the database is unavailable/)
   await started.stop()
+  await failByPassword(world, { ...own, ...token })
+}
+
+/** A database that refuses the password. */
+async function failByPassword(world: CanaryWorld, own: Readonly<Record<string, string>>): Promise<void> {
+  const rules = "local all all trust\nhost all all 127.0.0.1/32 scram-sha-256\n"
+  const server = await startThrowAwayPostgres({ files: { "pg_hba.conf": rules } })
+  try {
+    const url = new URL(server.url("postgres"))
+    url.password = world.canary("password, that the database refuses")
+    const settings = { ...own, SALLYPORT_DATABASE_URL: url.href }
+    await world.commandWith(settings, "migrate")
+    const started = world.start("serve with a wrong password", settings, "serve")
+    await started.printed(/password/)
+    await started.stop()
+  } finally {
+    await server.stop()
+  }
 }
 
 /** Commands of an operator that cannot connect. */
