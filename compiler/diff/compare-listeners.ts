@@ -22,6 +22,7 @@ import { durationWords, sizeWords } from "../analysis/words.ts"
 import { compareCallers, compareEngine } from "./compare-engine.ts"
 import { engineLogChanges } from "./compare-engine-log.ts"
 import { metricsChanges } from "./compare-metrics.ts"
+import { recordChanges } from "./compare-record.ts"
 import { tracingChanges } from "./compare-tracing.ts"
 import { listenerChanges, listenerWords } from "./listener-changes.ts"
 import { trustChanges } from "./trust-changes.ts"
@@ -58,6 +59,7 @@ export function compareGateways(plans: {
     ...sharedCacheChanges(before.shared?.cacheBytesMax, after.shared?.cacheBytesMax),
     ...tracingChanges(before.tracing, after.tracing),
     ...metricsChanges(before.metrics, after.metrics),
+    ...recordChanges(before.record, after.record),
     ...unmatchedChanges(before.onUnmatched ?? [], after.onUnmatched ?? []),
   ]
 }

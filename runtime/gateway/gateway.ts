@@ -68,6 +68,7 @@ import {
 import { FileWatch } from "./generation/file-watch.ts"
 import { LoadError, listenReason } from "./generation/load-error.ts"
 import { type Provisioned, provision } from "./generation/provision.ts"
+import type { OpenRecorder } from "./generation/recorder-of-plan.ts"
 import type { GatewayDependencies, KeyEntry } from "./generation/resources.ts"
 import type { OpenTracer } from "./generation/tracer-of-plan.ts"
 import { type Observer, refusedRequest } from "./observer.ts"
@@ -88,6 +89,8 @@ export interface GatewayOptions {
   readonly quotas?: QuotaCounters | undefined
   /** Opens the connection to a collector of traces. Absent: requests are not traced. */
   readonly openTracer?: OpenTracer
+  /** Opens the record of requests. Absent: requests are not recorded. */
+  readonly openRecorder?: OpenRecorder
   /** Answers `require` for the steps of a plan. When it is the same for two plans, their steps may be reused. */
   readonly authorizerOf: (plan: Plan) => Authorizer
   readonly observer: Observer

@@ -181,12 +181,7 @@ class Integrity {
       for (const api of product.apis)
         if (!known.has(api)) this.#add(`products.${key}.apis`, `no route belongs to an API \`${api}\``)
     }
-    const { shared } = this.#plan.gateway ?? {}
-    if (shared !== undefined) this.#has(this.#plan.secrets, shared.redis, "gateway.shared.redis", "secret")
-    for (const { secret } of this.#plan.gateway?.tracing?.headers ?? [])
-      this.#has(this.#plan.secrets, secret, "gateway.tracing.headers", "secret")
-    for (const { secret } of this.#plan.gateway?.metrics?.headers ?? [])
-      this.#has(this.#plan.secrets, secret, "gateway.metrics.headers", "secret")
+    this.#gatewaySecrets()
     for (const [key, subscription] of Object.entries(subscriptions)) {
       this.#has(this.#plan.secrets, subscription.key, `subscriptions.${key}.key`, "secret")
       if (subscription.secondary !== undefined)
@@ -226,6 +221,17 @@ class Integrity {
         `${path}.algorithms`,
         "a shared secret needs HMAC algorithms, and HMAC algorithms need a shared secret",
       )
+  }
+
+  /** The secrets of Redis, of collectors and of the record. */
+  #gatewaySecrets(): void {
+    const { shared, tracing, metrics, record } = this.#plan.gateway ?? {}
+    const has = (secret: string, place: string) =>
+      this.#has(this.#plan.secrets, secret, `gateway.${place}`, "secret")
+    if (shared !== undefined) has(shared.redis, "shared.redis")
+    for (const { secret } of tracing?.headers ?? []) has(secret, "tracing.headers")
+    for (const { secret } of metrics?.headers ?? []) has(secret, "metrics.headers")
+    if (record !== undefined) has(record.protectedBy.secret, "record.protectedBy")
   }
 
   /** What credentials name. */

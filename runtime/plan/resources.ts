@@ -204,6 +204,36 @@ const metrics = z.strictObject({ ...collector, everyMs: milliseconds, delta: z.l
 /** Where metrics are sent, and how often. Times in milliseconds. */
 export type MetricsPlan = z.infer<typeof metrics>
 
+/** A secret, by name. */
+const pemSecret = z.strictObject({ secret: name })
+
+/**
+ * The record of requests: files in `folder`, encrypted with a key made from a secret. `sample`: percent of the requests. `claims`: names of claims that
+ * are recorded. `headers`: fields that are recorded beside the usual ones and those that steps read. `redact`: what is not recorded, in addition to
+ * credentials.
+ */
+const record = z.strictObject({
+  folder: z.string().min(1).max(1000),
+  protectedBy: pemSecret,
+  sample: percent,
+  /** Of all files in the folder. */
+  bytesMax: z
+    .number()
+    .int()
+    .min(2 ** 20)
+    .max(2 ** 42),
+  claims: z.array(z.string().min(1).max(256)).max(100),
+  headers: z.array(headerName).max(100),
+  redact: z.strictObject({
+    headers: z.array(headerName).max(100),
+    queries: z.array(z.string().min(1).max(256)).max(100),
+  }),
+  /** Absent: only the network of an address is recorded, /24 or /48. */
+  addresses: z.literal("whole").optional(),
+})
+/** Which requests are recorded for replays, where, and what of them. */
+export type RecordPlan = z.infer<typeof record>
+
 /** The public listener. `trust`: CIDRs of proxies whose X-Forwarded-For is trusted. */
 export const gateway = z.strictObject({
   name,
@@ -218,6 +248,8 @@ export const gateway = z.strictObject({
   tracing: tracing.optional(),
   /** Absent: metrics are only served as a page. */
   metrics: metrics.optional(),
+  /** Absent: requests are not recorded. */
+  record: record.optional(),
   /** The on-error section of the gateway's policy documents. It runs if no route matches a request. Absent: nothing runs. */
   onUnmatched: z.array(stepId).max(1000).optional(),
 })
@@ -226,7 +258,6 @@ export const gateway = z.strictObject({
 export const value = z.union([z.strictObject({ from: reference }), z.strictObject({ text: loadText })])
 
 const pemFile = z.strictObject({ file: z.string().min(1) })
-const pemSecret = z.strictObject({ secret: name })
 
 /** PEM in files, which are read again when they change, or in named values. */
 /** False: no OCSP response is stapled to its handshakes. Absent: if the certificate names a responder. */

@@ -89,6 +89,10 @@ export interface PlanFacts {
   keyPlaces(route: Route): KeyPlaces
   /** Where requests of a route have credentials: those that it asks for, and those that its steps set. */
   credentialPlaces(route: Route): CredentialPlaces
+  /** Those of all routes together. */
+  readonly everyCredentialPlace: CredentialPlaces
+  /** Header fields of requests and responses that steps read by name, in lower case. */
+  readonly headersRead: ReadonlySet<string>
   /** By declared name. */
   readonly certificates: ReadonlyMap<string, ClientCertificate>
 }
@@ -256,6 +260,16 @@ export interface SendOptions {
   readonly key?: string | undefined
 }
 
+/** Keeps the answers to questions about relations, for the record of a request. */
+export interface AnswerNotes {
+  /** `asked`: the store, or `pdp NAME`. `allowed` undefined: there was no answer. */
+  answered(
+    asked: string,
+    question: { readonly user: string; readonly relation: string; readonly object: string },
+    allowed: boolean | undefined,
+  ): void
+}
+
 /** One request and its response, as policies see them. */
 export interface Exchange {
   readonly id: string
@@ -276,6 +290,8 @@ export interface Exchange {
   readonly route: { readonly plan: Route; readonly backendUrl: string | undefined } | undefined
   /** The trace of the request; undefined: it has none. */
   readonly trace: RequestTrace | undefined
+  /** Absent: the request is not recorded. */
+  readonly recording?: AnswerNotes | undefined
   readonly gatewayName: string
   readonly facts: PlanFacts
   /** Parameters of the route's path, decoded. */

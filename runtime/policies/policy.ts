@@ -50,7 +50,7 @@ export interface AccessAnswer extends Omit<CheckAnswer, keyof Commit>, Partial<C
 }
 
 /** The exchange for which the question is asked. */
-export type AskedFor = Pick<Exchange, "id" | "whenOver"> & Partial<Pick<Exchange, "trace">>
+export type AskedFor = Pick<Exchange, "id" | "whenOver"> & Partial<Pick<Exchange, "trace" | "recording">>
 
 /**
  * Answers authorization questions: the engine, whose stores have names, or a decision point. Rejects or throws CheckError or NoDecision when there is

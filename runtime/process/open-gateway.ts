@@ -11,6 +11,7 @@ import type { Log } from "../telemetry/log.ts"
 import type { Metering } from "./metering.ts"
 import { type Edge, listenerTlsOf } from "./open-edge.ts"
 import type { PlanStores } from "./plan-stores.ts"
+import type { ProcessRecording } from "./recording.ts"
 import type { RuntimeSettings } from "./settings.ts"
 import type { Tracing } from "./tracing.ts"
 
@@ -52,6 +53,7 @@ export function openGateway(
     readonly http: HttpClient
     readonly edge: Edge
     readonly tracing: Tracing
+    readonly recording: ProcessRecording
     /** Absent: this process counts on its own. */
     readonly limiter?: BoundedLimiter | undefined
   },
@@ -62,6 +64,7 @@ export function openGateway(
   return createGateway({
     http,
     openTracer: parts.tracing.open,
+    openRecorder: parts.recording.open,
     createVerifier: verifierMaker(log, http),
     ...listenerTlsOf(parts.edge),
     createKeyTable: (entries) => createKeyTable(entries, issued),

@@ -22,6 +22,7 @@ import { openEngine } from "./open-engine.ts"
 import { openGateway } from "./open-gateway.ts"
 import { responderClient } from "./open-staples.ts"
 import { PlanStores } from "./plan-stores.ts"
+import { ProcessRecording } from "./recording.ts"
 import type { RefusedRequests } from "./refused-requests.ts"
 import type { RelationChanges } from "./relation-changes.ts"
 import { makeObservers } from "./request-observer.ts"
@@ -97,7 +98,8 @@ export function openServing(
   const observing = { metrics, log, requestLog, stores, metering, database }
   const { observer, refused, relations } = makeObservers(observing)
   const tracing = new Tracing({ http, log, version: settings.version }, metrics)
-  const ports = { edge, database, engine, stores, metering, observer, http, tracing }
+  const recording = new ProcessRecording(log, metrics)
+  const ports = { edge, database, engine, stores, metering, observer, http, tracing, recording }
   const gateway = roles.includes("gateway")
     ? openGateway(settings, { ...ports, limiter: shared?.limiter })
     : undefined
@@ -114,7 +116,7 @@ export function openServing(
     },
     async close() {
       // The last spans are sent with the client that closes after it.
-      await tracing.close()
+      await Promise.all([tracing.close(), recording.close()])
       await Promise.all([metering.close(), refused.close(), http.close(), edge.close()])
       engine.close()
       closeRequestLog?.()

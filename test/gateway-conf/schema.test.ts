@@ -23,6 +23,7 @@ const around: { readonly [Name in BlockName]: (statement: string) => string } = 
   "shared redis": (statement) => around.limits(`shared redis s {\n${statement}\n}`),
   tracing: (statement) => around.gateway(`tracing {\notlp "http://x"\n${statement}\n}`),
   metrics: (statement) => around.gateway(`metrics {\notlp "http://x"\n${statement}\n}`),
+  record: (statement) => around.gateway(`record {\nfolder "f"\nencrypt-with s\n${statement}\n}`),
   authz: (statement) => `authz {\n${statement}\n}`,
   "authz key": (statement) => around.authz(`auth key k {\n${statement}\n}`),
   "authz jwt": (statement) => around.authz(`auth jwt i {\n${statement}\n}`),

@@ -123,6 +123,7 @@ describePostgres("secrets of a process", () => {
   let services: CalledServices
   let provider: TestProvider
   let database: TestDatabase
+  let recorded = 0
 
   beforeAll(async () => {
     const [gateway = 0, https = 0, authz = 0, control = 0] = await freePorts(4)
@@ -138,6 +139,7 @@ describePostgres("secrets of a process", () => {
     await fail(stage)
     for (const started of world.processes) await started.stop()
     await world.readDatabase(database.url)
+    recorded = await world.readRecord()
     world.readFiles(new Set(["gateway.conf", "url", "edge.pem", "ca.pem"]))
   })
 
@@ -158,6 +160,7 @@ describePostgres("secrets of a process", () => {
           name,
         ).toBe(true)
     }
+    expect(recorded).toBeGreaterThan(50)
     expect(secretVariables.filter((name) => !world.variables.has(name))).toEqual([])
     expect(world.outputs.places).toEqual(expect.arrayContaining(expectedPlaces))
   })

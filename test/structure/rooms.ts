@@ -37,6 +37,7 @@ const runtimeRooms = [
   "runtime/identity",
   "runtime/oidc",
   "runtime/sealing",
+  "runtime/record",
   "runtime/pdp",
   "runtime/cache",
   "runtime/redis",
@@ -110,6 +111,7 @@ export const rooms: readonly Room[] = [
       "request-context",
       "same-outcome",
       "secret-key",
+      "step-reads",
       "to-json",
       "types",
       "xml-characters",
@@ -294,6 +296,13 @@ export const rooms: readonly Room[] = [
   },
   // Encryption of what is stored outside of the process.
   { path: "runtime/sealing", doors: ["sealing-key"], may: [], builtins: ["node:crypto"] },
+  // The record of requests: its files, and what they contain.
+  {
+    path: "runtime/record",
+    doors: ["mark", "read-record", "record-writer", "recorded-request", "segment"],
+    may: ["runtime/sealing"],
+    builtins: ["node:crypto", "node:fs/promises", "node:path"],
+  },
   {
     path: "runtime/oidc",
     doors: [
@@ -470,6 +479,7 @@ export const rooms: readonly Room[] = [
       "generation/listen-addresses",
       "generation/load-error",
       "observer",
+      "generation/recorder-of-plan",
       "generation/references",
       "generation/tracer-of-plan",
       "explain/explain-offline",
@@ -494,6 +504,7 @@ export const rooms: readonly Room[] = [
       "runtime/tracing",
       "runtime/validation",
       "runtime/http",
+      "runtime/record",
       "runtime/discovery",
     ],
     lazily: ["runtime/azure"],

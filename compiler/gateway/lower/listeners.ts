@@ -23,6 +23,7 @@ import { lowerAuthzen, lowerEngineCors, lowerEngineLimits, lowerEngineLog } from
 import type { KeyUses } from "./key-uses.ts"
 import { engineListeners, publicListeners } from "./listen.ts"
 import { lowerMetrics } from "./metrics.ts"
+import { lowerRecord } from "./record.ts"
 import { idsOf, type Lowered } from "./step.ts"
 import type { StoreModels } from "./store-model.ts"
 import { lowerTracing } from "./tracing.ts"
@@ -100,6 +101,7 @@ export function lowerGateway(
     ...sharedOf(limits, values),
     ...lowerTracing(block, values, report),
     ...lowerMetrics(block, values, report),
+    ...lowerRecord(block, values, report),
     ...(onUnmatched.length === 0 ? {} : { onUnmatched: idsOf(onUnmatched) }),
   }
 }

@@ -10,6 +10,7 @@ export type BlockName =
   | "shared redis"
   | "tracing"
   | "metrics"
+  | "record"
   | "authz"
   | "authz key"
   | "authz jwt"

@@ -57,6 +57,7 @@ import {
   retryRows,
   tlsRows,
 } from "./providers.ts"
+import { record, recordRows } from "./record.ts"
 import { anyRow, questionRows } from "./relations.ts"
 import type { BlockRow } from "./row.ts"
 import {
@@ -90,7 +91,7 @@ import { policyXml, xmlRows } from "./xml.ts"
 /** The language: every block and the statements it accepts. */
 export const blocks: { readonly [Name in BlockName]: BlockRow } = {
   file: { title: "a file", rows: fileRows },
-  gateway: { title: "`gateway`", rows: [...gatewayRows, tracing, metrics, ...everyScope] },
+  gateway: { title: "`gateway`", rows: [...gatewayRows, tracing, metrics, record, ...everyScope] },
   listen: { title: "`listen`", rows: listenRows },
   "engine listen": { title: "`listen` of the engine", rows: engineListenRows },
   "listen tls": { title: "`tls` of a listener", rows: listenTlsRows },
@@ -99,6 +100,7 @@ export const blocks: { readonly [Name in BlockName]: BlockRow } = {
   "shared redis": { title: "`shared redis`", rows: sharedRows },
   tracing: { title: "`tracing`", rows: tracingRows },
   metrics: { title: "`metrics`", rows: metricsRows },
+  record: { title: "`record`", rows: recordRows },
   authz: { title: "`authz`", rows: authzRows },
   "authz key": { title: "`auth key`", rows: grantRows },
   "authz jwt": { title: "`auth jwt` of the engine", rows: engineJwtRows },

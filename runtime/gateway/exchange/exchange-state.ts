@@ -58,6 +58,7 @@ import type { Intake } from "./intake.ts"
 import { LiveBody } from "./live-body.ts"
 import { LiveResponse } from "./live-response.ts"
 import { readBody } from "./read-body.ts"
+import type { Recording } from "./recording.ts"
 import { RequestBody } from "./request-body.ts"
 import { Variables } from "./variables.ts"
 
@@ -106,6 +107,8 @@ export class ExchangeState implements BindingSource {
   id: string
   /** Undefined: the request is not traced. */
   trace: RequestTrace | undefined
+  /** Undefined: the request is not recorded. */
+  recording: Recording | undefined
   /** Requests to backends, counted while the request is recorded. */
   attempts = 0
   method: string
@@ -359,6 +362,7 @@ export class ExchangeState implements BindingSource {
     const present =
       method !== "HEAD" && this.method !== "HEAD" && status !== 204 && status !== 304 && length !== 0
     const { bufferBytesMax: bytesMax, jsonValuesMax: valuesMax } = this.generation
+    this.recording?.responded(this.backend?.name ?? "", status, headers.flat)
     this.response = LiveResponse.streamed({ status, headers }, { body, present, bytesMax, valuesMax })
   }
 

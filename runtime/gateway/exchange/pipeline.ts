@@ -23,6 +23,7 @@ import { type Intake, takeIn } from "./intake.ts"
 import { LiveExchange } from "./live-exchange.ts"
 import { serveOidc } from "./oidc-requests.ts"
 import { apimMessage, problemStatus } from "./problem.ts"
+import { beginRecord, endRecord } from "./recorded-exchange.ts"
 import { asAnswer, rendered, sendAnswer, sendDirect } from "./reply.ts"
 import { beginTrace, endTrace } from "./request-span.ts"
 
@@ -109,6 +110,7 @@ class Passage implements Timed, TunnelKeeper, CertifiedExchange {
     const match = generation.routes.find(exchange.method, intake.path, intake.authority)
     if (generation.tracer !== undefined)
       beginTrace(exchange, generation.tracer, match.kind === "found" ? match.route.plan.api : undefined)
+    beginRecord(exchange)
     if (this.#sharing(match)) return
     if (match.kind !== "found") this.#refuse(unmatched(match, generation.errors))
     else {
@@ -361,6 +363,7 @@ class Passage implements Timed, TunnelKeeper, CertifiedExchange {
     exchange.end()
     const finished = finishedOf(exchange, !complete)
     this.#context.observer.finished(finished)
+    if (exchange.recording !== undefined) endRecord(exchange, exchange.recording, finished)
     if (exchange.trace !== undefined) endTrace(exchange, finished)
     this.#leave()
   }

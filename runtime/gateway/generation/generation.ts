@@ -10,6 +10,7 @@ import type { Hosted, HostRoutes } from "../routes/host-routes.ts"
 import type { RouteViews } from "./bindings.ts"
 import type { Held } from "./held.ts"
 import type { OidcEndpoints } from "./oidc-clients.ts"
+import type { Recorder } from "./recorder-of-plan.ts"
 
 /** A route with its provisioned steps. */
 export interface LiveRoute extends Hosted {
@@ -56,6 +57,8 @@ export interface GenerationParts {
   readonly oidc: OidcEndpoints | undefined
   /** Undefined: requests are not traced. */
   readonly tracer: Tracer | undefined
+  /** Undefined: requests are not recorded. */
+  readonly recorder: Recorder | undefined
   /** Connections, verifiers and other resources, held while a request may use them. */
   readonly resources: readonly Held<unknown>[]
 }
@@ -77,6 +80,7 @@ export class Generation {
   readonly facts: PlanFacts
   readonly oidc: OidcEndpoints | undefined
   readonly tracer: Tracer | undefined
+  readonly recorder: Recorder | undefined
   readonly #resources: readonly Held<unknown>[]
   #running = 0
   #retired = false
@@ -97,6 +101,7 @@ export class Generation {
     this.facts = parts.facts
     this.oidc = parts.oidc
     this.tracer = parts.tracer
+    this.recorder = parts.recorder
     this.#resources = parts.resources
   }
 

@@ -31,6 +31,7 @@ export function usedBy(plan: PlanBody): GatewayParts {
   if (plan.gateway?.shared !== undefined) used.secrets.add(plan.gateway.shared.redis)
   collectSecrets(plan.gateway?.tracing?.headers, used.secrets)
   collectSecrets(plan.gateway?.metrics?.headers, used.secrets)
+  collectSecrets(plan.gateway?.record?.protectedBy, used.secrets)
   for (const issuer of namedBy(Object.values(steps), "issuers")) used.issuers.add(issuer)
   for (const { issuer, secret, sessionKeys } of Object.values(plan.oidcClients ?? {})) {
     used.issuers.add(issuer)

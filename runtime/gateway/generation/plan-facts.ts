@@ -1,3 +1,4 @@
+import { stepReads } from "../../expression/step-reads.ts"
 import type { PlanBody } from "../../plan/plan.ts"
 import type { Route } from "../../plan/resources.ts"
 import type { CredentialSource, ShownCredential } from "../../plan/step-values.ts"
@@ -19,6 +20,8 @@ export class FactsOfPlan implements PlanFacts {
   readonly #keys = new WeakMap<Route, KeyPlaces>()
   readonly #credentials = new WeakMap<Route, CredentialPlaces>()
   #paths: ReadonlyMap<string, string> | undefined
+  #everyPlace: CredentialPlaces | undefined
+  #headersRead: ReadonlySet<string> | undefined
 
   constructor(body: PlanBody, certificates: ReadonlyMap<string, ClientCertificate>) {
     this.#body = body
@@ -58,6 +61,20 @@ export class FactsOfPlan implements PlanFacts {
       this.#credentials.set(route, found)
     }
     return found
+  }
+
+  get headersRead(): ReadonlySet<string> {
+    this.#headersRead ??= new Set(
+      Object.values(this.#body.steps)
+        .flatMap(stepReads)
+        .flatMap((place) => /^(?:request|response)\.header:(.+)$/.exec(place)?.[1] ?? []),
+    )
+    return this.#headersRead
+  }
+
+  get everyCredentialPlace(): CredentialPlaces {
+    this.#everyPlace ??= credentialsIn(Object.values(this.#body.steps))
+    return this.#everyPlace
   }
 
   /** Steps with those inside of them. */
@@ -105,6 +122,8 @@ function credentialsIn(steps: readonly Step[]): CredentialPlaces {
     else if (shown?.is === "key") {
       if (shown.header !== null) headers.add(shown.header.toLowerCase())
       if (shown.query !== null) queries.push(shown.query)
+    } else if (step.kind === "check-header") {
+      if (step.values.some(hasSecret)) headers.add(step.name.toLowerCase())
     } else if ((step.kind === "set-header" || step.kind === "set-query") && typeof step.name === "string") {
       if (!step.values.some(hasSecret)) continue
       if (step.kind === "set-query") queries.push(step.name)

@@ -21,6 +21,7 @@ import { LoadError } from "./load-error.ts"
 import { OidcEndpoints } from "./oidc-clients.ts"
 import { gatewayParts, secretKeysOf } from "./parts-of-plan.ts"
 import { FactsOfPlan } from "./plan-facts.ts"
+import { recorderOf } from "./recorder-of-plan.ts"
 import { type References, resolveReferences } from "./references.ts"
 import { type GatewayDependencies, provisionResources, type Resources } from "./resources.ts"
 import { Slices } from "./slices.ts"
@@ -89,6 +90,10 @@ export async function provision(
       oidc:
         resources.oidcClients.size === 0 ? undefined : new OidcEndpoints(plan.plan, resources.oidcClients),
       tracer: resources.tracer?.value,
+      recorder:
+        resources.sink === undefined || gateway?.record === undefined
+          ? undefined
+          : recorderOf(resources.sink.value, gateway.record),
       resources: resources.held,
     })
     return { generation, resources, steps, listen, files: [...references.files, ...resources.files] }

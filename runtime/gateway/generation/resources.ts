@@ -45,6 +45,7 @@ import { LoadError } from "./load-error.ts"
 import { type OidcClients, provisionOidcClients } from "./oidc-clients.ts"
 import { type OwnCredentials, provisionCredentials } from "./own-credentials.ts"
 import { gatewayParts, secretKeysOf } from "./parts-of-plan.ts"
+import { type OpenRecorder, provisionRecorder, type RequestSink } from "./recorder-of-plan.ts"
 import { type Outside, type References, readAuthorities } from "./references.ts"
 import { type OpenShared, provisionShared, type SharedResources } from "./shared-counters.ts"
 import type { Slices } from "./slices.ts"
@@ -65,6 +66,8 @@ export interface GatewayDependencies extends Outside {
   readonly openShared?: OpenShared | undefined
   /** Absent where nothing may be opened: requests are not traced. */
   readonly openTracer?: OpenTracer | undefined
+  /** Absent where nothing may be opened: requests are not recorded. */
+  readonly openRecorder?: OpenRecorder | undefined
   /** Absent: plans with quotas are refused. */
   readonly quotas?: QuotaCounters | undefined
   readonly authorizer: Authorizer
@@ -112,6 +115,8 @@ export interface Resources extends SharedResources {
   readonly schemas: SchemaSet
   /** Undefined: the plan has no `tracing`, or nothing may be opened. */
   readonly tracer: Held<Tracer> | undefined
+  /** Undefined: the plan has no `record`, or nothing may be opened. */
+  readonly sink: Held<RequestSink> | undefined
   readonly held: readonly Held<unknown>[]
   readonly files: readonly SeenFile[]
 }
@@ -170,6 +175,7 @@ export async function provisionResources(
     const shared = await provisionShared(maker, plan.plan, previous)
     const oidcClients = provisionOidcClients(maker, plan.plan, verifiers, shared, previous?.oidcClients)
     const tracer = await provisionTracer(maker, plan.plan, previous)
+    const sink = provisionRecorder(maker, plan.plan, previous)
     const keys = maker.attempt("subscriptions", () => maker.keys(previous))
     const schemas = new SchemaSet(plan.plan.schemas, previous?.schemas)
     while (maker.attempt("schemas", () => schemas.compileNext()) === true) await slices.breathe()
@@ -177,13 +183,12 @@ export async function provisionResources(
     if (maker.problems.length > 0 || keys === undefined || addresses === undefined)
       throw new LoadError(maker.problems)
     return {
-      ...{ values: references.values, secrets: references.secrets },
-      ...{ verifiers, backends },
+      ...{ values: references.values, secrets: references.secrets, verifiers, backends },
       ...own,
       ...callers,
       ...{ oidcClients, decisionPoints },
       ...shared,
-      tracer,
+      ...{ tracer, sink },
       ...{ keys, addresses },
       environment: maker.environment(previous),
       azure: await azureFor(plan.plan, slices),

@@ -9,6 +9,7 @@ import type { AccessRequest, Authorizer, Provision } from "../policy.ts"
 import { idText } from "../values/grammars.ts"
 import { compileText } from "../values/text.ts"
 import { compileValue } from "../values/value.ts"
+import { withNotes } from "./noted-answers.ts"
 
 /** Builds the question of one exchange. Returns a problem when the token does not identify the caller. */
 export type Question = (exchange: Exchange) => AccessRequest | Problem
@@ -19,8 +20,8 @@ export function authorizerOf(
   provision: Provision,
 ): { readonly authorizer: Authorizer; readonly name: string } {
   return pdp === undefined
-    ? { authorizer: provision.authorizer(), name: store ?? "" }
-    : { authorizer: provision.decisionPoint(pdp), name: pdp }
+    ? { authorizer: withNotes(provision.authorizer(), store ?? ""), name: store ?? "" }
+    : { authorizer: withNotes(provision.decisionPoint(pdp), `pdp ${pdp}`), name: pdp }
 }
 
 /** Compiles the question. Values from the request must be valid ids. A token without a user is valid elsewhere but cannot be checked here. */

@@ -44,6 +44,8 @@ function exchange(more: object = {}): Exchange {
     facts: {
       product: () => undefined,
       keyPlaces: () => ({ header: undefined, query: undefined }),
+      headersRead: new Set<string>(),
+      everyCredentialPlace: { headers: new Set<string>(), queries: [] },
       credentialPlaces: () => ({ headers: new Set<string>(), queries: [] }),
       certificates: new Map(),
     },

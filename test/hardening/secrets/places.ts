@@ -66,6 +66,13 @@ const ownServices: readonly SecretPlace[] = [
     asks: () => [],
   },
   {
+    name: "record_key",
+    slots: [],
+    gateway: 'record { folder "record"; encrypt-with record_key; sample 100% }',
+    spoilt: (canary) => canary.slice(0, 21),
+    asks: () => [],
+  },
+  {
     name: "redis_url",
     slots: ["shared url"],
     text: (canary) => `redis://gateway:${canary}@127.0.0.1:1/0`,

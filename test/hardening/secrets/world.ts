@@ -4,6 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { text } from "node:stream/consumers"
 import { Client } from "pg"
+import { openRecord } from "../../../runtime/record/read-record.ts"
 import { run } from "../../cli/run.ts"
 import { type SallyportProcess, start } from "../../e2e/sallyport-process.ts"
 import { Authority } from "../../support/certificates.ts"
@@ -150,6 +151,15 @@ export class CanaryWorld {
       if (!entry.isFile() || given.has(name) || name.startsWith("secrets/")) continue
       this.outputs.add(`file ${name}`, readFileSync(path, "latin1"))
     }
+  }
+
+  /** The decrypted record of requests counts. Returns how many there are. */
+  async readRecord(): Promise<number> {
+    const { requests } = await openRecord(join(this.folder, "record"), this.contentOf("record_key"))
+    const lines: string[] = []
+    for await (const request of requests()) lines.push(JSON.stringify(request))
+    this.outputs.add("recorded requests", lines.join("\n"))
+    return lines.length
   }
 
   async close(): Promise<void> {
