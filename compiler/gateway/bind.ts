@@ -1,8 +1,9 @@
 import { Report } from "../core/diagnostic.ts"
 import { didYouMean } from "../core/nearest.ts"
 import { shown } from "../core/shown.ts"
-import type { Argument, Block, Document, Statement } from "./ast.ts"
+import type { Argument, Document, Statement } from "./ast.ts"
 import { Args, type BoundBlock, type BoundStatement, type Filled, headSpan } from "./bind/bound.ts"
+import { Constants } from "./bind/constants.ts"
 import { laterArgument, reportKeyword } from "./bind/keyword.ts"
 import { type Failure, type Matched, matchArguments } from "./bind/match.ts"
 import { renewed } from "./bind/older-spellings.ts"
@@ -24,7 +25,13 @@ const rowsOf = Object.fromEntries(
  */
 export function bind(documents: readonly Document[], report: Report): BoundBlock {
   const statements = documents.flatMap((document) => document.statements)
-  return bindStatements("file", statements, undefined, report)
+  return bindStatements("file", statements, undefined, { report, constants: new Constants(documents) })
+}
+
+/** What statements are bound with. */
+interface Binding {
+  readonly report: Report
+  readonly constants: Constants
 }
 
 /** Binds the statements of a block. `owner` is the statement that has the block. */
@@ -32,8 +39,9 @@ export function bindStatements(
   name: BlockName,
   statements: readonly Statement[],
   owner: Statement | undefined,
-  report: Report,
+  binding: Binding,
 ): BoundBlock {
+  const { report } = binding
   const rows = rowsOf[name]
   const bound: BoundStatement[] = []
   const unknown: Statement[] = []
@@ -51,7 +59,7 @@ export function bindStatements(
       unknown.push(statement)
       continue
     }
-    const each = bindStatement(row, statement, name, report)
+    const each = bindStatement(row, statement, name, binding)
     if (each.broken) damaged = true
     bound.push(each)
   }
@@ -69,50 +77,65 @@ function bindStatement(
   row: StatementRow,
   statement: Statement,
   inside: BlockName,
-  report: Report,
+  binding: Binding,
 ): BoundStatement {
+  const { report, constants } = binding
   const matched = matchArguments(row, statement.args)
   let broken = statement.broken
   // In a broken line, further findings would only follow from its mistake. Keep what can be read, above all the name.
-  const filled = readArguments(matched, statement.broken ? new Report() : report)
-  const misread = filled.length < matched.slots.length
+  const { filled, misread } = readArguments(matched, statement.broken ? new Report() : report, constants)
   // After an argument that fits no slot, later arguments are misplaced too: `limit per 1m` lacks a number, it has no `per` too many.
   if (matched.failure !== undefined && !broken && !misread)
     reportArguments(row, statement, matched.failure, inside, report)
-  if (!statement.broken && exceeds(matched, report)) broken = true
+  if (!statement.broken && exceeds(matched, filled, report)) broken = true
   if (matched.failure !== undefined || misread) broken = true
   const form = matched.form
-  const block = bindBlock(row, form.block, statement, matched.failure !== undefined, report)
+  const block = bindBlock(row, form.block, statement, matched.failure !== undefined, binding)
   if (form.blockRequired === true && statement.block === undefined) {
     if (!broken)
       report.add("SP2005", headSpan(statement), `\`${row.keyword}\` needs a block`, syntaxHelp(row))
     broken = true
   }
-  const otherwise = bindOtherwise(row, form.block, statement, report)
+  const otherwise = bindOtherwise(row, form.block, statement, binding)
   return { row, form, statement, args: new Args(filled), block, otherwise, broken }
 }
 
 /** Reads the arguments whose literals are valid in their slots, and reports the others. */
-function readArguments({ slots }: Matched, report: Report): Filled[] {
+function readArguments(
+  { slots, budgets }: Matched,
+  report: Report,
+  constants: Constants,
+): { readonly filled: Filled[]; readonly misread: boolean } {
   const filled: Filled[] = []
+  let misread = false
   for (const [slot, argument] of slots) {
+    if (argument.kind === "word" && constants.isNamed(slot, argument)) {
+      const values = constants.read(slot, argument, budgets.has(slot.slot), report)
+      misread ||= values === undefined
+      for (const value of values ?? []) filled.push({ slot, argument, value, isNamed: true })
+      continue
+    }
     const value = readArgument(slot, argument, report)
-    if (value !== undefined) filled.push({ slot, argument, value })
+    if (value === undefined) misread = true
+    else filled.push({ slot, argument, value })
   }
-  return filled
+  return { filled, misread }
 }
 
 /** Reports arguments beyond the number their slot takes. */
-function exceeds({ budgets, slots }: Matched, report: Report): boolean {
+function exceeds({ budgets, slots }: Matched, filled: readonly Filled[], report: Report): boolean {
   let found = false
   for (const [name, atMost] of budgets) {
-    const all = slots.filter(([slot]) => slot.slot === name)
+    const written = slots.flatMap(([slot, argument]) => (slot.slot === name ? [argument] : []))
+    // A value can be several items.
+    const read = filled.flatMap(({ slot, argument }) => (slot.slot === name ? [argument] : []))
+    const all = read.length > written.length ? read : written
     const tooMany = all[atMost]
     if (tooMany === undefined) continue
     found = true
     report.add(
       "SP3016",
-      tooMany[1].span,
+      tooMany.span,
       `the statement lists ${all.length} items here; the maximum is ${atMost}`,
     )
   }
@@ -125,14 +148,14 @@ function bindBlock(
   name: BlockName | undefined,
   statement: Statement,
   formUnknown: boolean,
-  report: Report,
+  binding: Binding,
 ): BoundBlock | undefined {
   const { block } = statement
   if (block === undefined) return undefined
-  if (name !== undefined) return bindStatements(name, block.statements, statement, report)
+  if (name !== undefined) return bindStatements(name, block.statements, statement, binding)
   // With unknown arguments the author may have meant another form, for which the block is right.
   if (!formUnknown && !statement.broken) {
-    report.add("SP2006", block.open, `\`${headText(statement)}\` takes no block`, syntaxHelp(row))
+    binding.report.add("SP2006", block.open, `\`${headText(statement)}\` takes no block`, syntaxHelp(row))
   }
   return undefined
 }
@@ -142,20 +165,16 @@ function bindOtherwise(
   row: StatementRow,
   name: BlockName | undefined,
   { otherwise, broken }: Statement,
-  report: Report,
+  binding: Binding,
 ): BoundBlock | undefined {
   if (otherwise === undefined) return undefined
   if (row.otherwise !== true || name === undefined) {
-    if (!broken) report.add("SP2007", otherwise.keyword, `\`${row.keyword}\` has no \`else\``)
+    if (!broken) binding.report.add("SP2007", otherwise.keyword, `\`${row.keyword}\` has no \`else\``)
     return undefined
   }
   const { block, when } = otherwise
-  if (when !== undefined) return bindStatements(name, [when], when, report)
-  return block === undefined ? undefined : bindElse(name, block, report)
-}
-
-function bindElse(name: BlockName, block: Block, report: Report): BoundBlock {
-  return bindStatements(name, block.statements, undefined, report)
+  if (when !== undefined) return bindStatements(name, [when], when, binding)
+  return block === undefined ? undefined : bindStatements(name, block.statements, undefined, binding)
 }
 
 /** Reports arguments that match no form of the row. */

@@ -30,6 +30,8 @@ export interface Filled {
   readonly slot: Slot
   readonly argument: Argument
   readonly value: unknown
+  /** The argument is the name of a value, which has the literal. */
+  readonly isNamed?: true
 }
 
 /** The arguments of a statement by slot. Getters return undefined for an empty slot. */

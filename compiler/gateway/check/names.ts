@@ -65,9 +65,10 @@ function checkArguments(bound: BoundStatement, program: Program, report: Report)
 }
 
 /** Names inside of expressions are only marked as used here: whether they exist depends on the place, which lowering knows. */
-function checkArgument({ slot, argument }: Filled, program: Program, report: Report): void {
+function checkArgument({ slot, argument, isNamed }: Filled, program: Program, report: Report): void {
   if (argument.kind === "word") {
-    if (slot.kind === "reference" && slot.to !== undefined) program.resolve(argument, slot.to, report)
+    if (isNamed === true) program.resolve(argument, ["value"], report)
+    else if (slot.kind === "reference" && slot.to !== undefined) program.resolve(argument, slot.to, report)
     else if (slot.kind === "address" && !namesAddress(argument)) return
     else if (textKinds.includes(slot.kind)) checkWord(argument, program, report)
     else if (slot.kind === "scope" && !cuttable.includes(argument.text))

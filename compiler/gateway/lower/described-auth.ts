@@ -3,6 +3,7 @@ import type { Span } from "../../core/source.ts"
 import type { Operation, Requirement } from "../../openapi/api-document.ts"
 import type { Statement, TextArgument, Word } from "../ast.ts"
 import { type BoundBlock, type BoundStatement, headSpan, statementsOf } from "../bind/bound.ts"
+import { Constants } from "../bind/constants.ts"
 import { bindStatements } from "../bind.ts"
 import type { Described } from "../described.ts"
 import type { RouteSource } from "../routes.ts"
@@ -127,7 +128,10 @@ export class DescribedAuth {
     const takesClaims = name !== undefined && blocks[name].rows.some((row) => row.keyword === "claim")
     if (scopes.length === 0 || name === undefined || !takesClaims)
       return { ...mapping, row: auth, form, statement }
-    const claim = bindStatements(name, [claimStatement(scopes, at)], undefined, this.#report)
+    const claim = bindStatements(name, [claimStatement(scopes, at)], undefined, {
+      report: this.#report,
+      constants: new Constants([]),
+    })
     const block: BoundBlock = {
       name,
       statements: [...(mapping.block?.statements ?? []), ...claim.statements],

@@ -21,6 +21,12 @@ export const expressionSlots: readonly SlotKind[] = [
   ...(["text", "load-text", "condition", "expression", "limit-key", "claim"] as const),
 ]
 
+/** The kinds of literals that a named value can have. */
+export const literalSlots: readonly SlotKind[] = [
+  ...(["duration", "duration-or-none", "size", "count", "decimal", "percentage", "date"] as const),
+  ...(["network", "network-or-range", "status", "status-or-class"] as const),
+]
+
 const question: readonly SlotKind[] = ["relation"]
 const bodies = ["body", "respond"]
 
@@ -66,7 +72,10 @@ export const reportedAt: { readonly [Each in StatementCode]: ReportedAt } = {
   SP2028: { keywords: ["header"] },
   SP2029: { slots: ["status", "status-or-class"], keywords: ["body"] },
   SP2030: { slots: ["choice", "limit-key"], keywords: ["price", "signed"] },
-  SP2031: { slots: ["load-text", "constant", "url", "path", "address", "header-name"], keywords: ["signed"] },
+  SP2031: {
+    slots: ["load-text", "constant", "url", "path", "address", "header-name"],
+    keywords: ["signed"],
+  },
   SP2032: { slots: ["outside", "file", "address"] },
   SP2033: { keywords: ["secret"] },
   SP2034: { keywords: ["header", "signed"] },

@@ -47,7 +47,7 @@ const value: StatementRow = {
       ],
     },
   ],
-  docs: "A named value: a string, which may contain other values, or a reference that is read when the plan is loaded. A URL with a user or a password is refused then. Use it as `NAME` or inside `${…}`.",
+  docs: "A named value: a string, which may contain other values, or a reference that is read when the plan is loaded. A URL with a user or a password is refused then. Use it as `NAME` or inside `${…}`; one with constant text also as a number, size, time, date, status or network, or as several of them separated by blanks.",
   example: 'value auth_url = env(AUTH_URL, "http://127.0.0.1:8081")',
 }
 
