@@ -1,10 +1,12 @@
 import { PlanKeeper } from "./control/plan-keeper.ts"
 import type { Control } from "./control/server.ts"
+import { CanaryReports } from "./process/canary-reports.ts"
 import { viewOf } from "./process/control-view.ts"
 import { type DatabaseSettings, openDatabase } from "./process/database.ts"
 import { Heartbeat } from "./process/heartbeat.ts"
 import { keptPlanOf } from "./process/kept-plan.ts"
 import { MetricPush } from "./process/metric-push.ts"
+import { openCanaries } from "./process/open-canaries.ts"
 import { openControl } from "./process/open-control.ts"
 import { openControlListeners } from "./process/open-control-listeners.ts"
 import { seedStore } from "./process/plan-stores.ts"
@@ -64,6 +66,9 @@ async function start(settings: RuntimeSettings, database: Database, metrics: Met
   addStateMetrics(metrics, { ...parts, report })
   const push = new MetricPush(settings, metrics, async () => metrics.read())
   keeper.onChange = () => heartbeat.beat()
+  const own = { database, log, keeper, processId: heartbeat.id }
+  const canaries = openCanaries({ ...own, host: serving.canaryHost })
+  const reports = gateway === undefined ? undefined : new CanaryReports(database, gateway, heartbeat.id)
   const readiness = () => readinessOf(database, keeper, settings.plan !== undefined, warm)
   let control: Control | undefined
   let isStarted = false
@@ -71,7 +76,7 @@ async function start(settings: RuntimeSettings, database: Database, metrics: Met
     listeners?.endWatches()
     warm.close()
     await control?.close()
-    await keeper.close()
+    await Promise.all([canaries.close(), keeper.close(), reports?.close()])
     await serving.stop(graceMs)
     await heartbeat.stop()
     await push.close()
@@ -81,10 +86,12 @@ async function start(settings: RuntimeSettings, database: Database, metrics: Met
   try {
     const view = viewOf({ ...serving, operators }, { database, metrics })
     const health = { readiness, started: () => isStarted }
-    control = await openControl(settings, { ...parts, database, heartbeat, ...health, view })
+    control = await openControl(settings, { ...parts, database, heartbeat, ...health, view, canaries })
     if (gateway !== undefined) await metering.start()
     if (settings.plan === undefined) await keeper.start()
     else await keeper.serveFile(settings.plan)
+    await canaries.start()
+    reports?.start()
     push.follow(keeper)
   } catch (error) {
     await close()

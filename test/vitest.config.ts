@@ -47,7 +47,7 @@ const onlyLong = [
   "test/gateway/slow-clients.test.ts",
   "test/machines/schedules.test.ts",
   "test/process/database-states.test.ts",
-  "test/process/{failover,kept-plan,lost-plans,pooler,replicas,rolled-back}.test.ts",
+  "test/process/{canary-fleet,failover,kept-plan,lost-plans,pooler,replicas,rolled-back}.test.ts",
   "test/redis/topologies.test.ts",
   "test/store/{pglite,prune,replicas}.test.ts",
   "test/workers/{ends,sockets,worker-faults}.test.ts",

@@ -123,6 +123,24 @@ export const commands: readonly CommandRow[] = [
     load: async () => (await import("./commands/apply.ts")).apply,
   },
   {
+    name: "canary status",
+    purpose: "operate",
+    summary: "show the plan that serves a share of the callers, compared with the old one",
+    load: async () => (await import("./commands/canary.ts")).canaryStatus,
+  },
+  {
+    name: "canary promote",
+    purpose: "operate",
+    summary: "serve all callers with the plan of the canary now",
+    load: async () => (await import("./commands/canary.ts")).canaryPromote,
+  },
+  {
+    name: "canary cancel",
+    purpose: "operate",
+    summary: "end the canary: the old plan serves all callers again",
+    load: async () => (await import("./commands/canary.ts")).canaryCancel,
+  },
+  {
     name: "consent",
     purpose: "operate",
     summary: "consent to classes of changes of a plan that somebody else shall apply",

@@ -395,6 +395,7 @@ function controlOutputs(
     explain: { schema: z.union([codeEntry, requestExplanation, api.refusalAnswer]) },
     history: { schema: z.union([z.array(api.planRecord), shownPlan]) },
     status: { schema: api.statusAnswer },
+    "canary status": { schema: api.canaryAnswer },
     whoami: { schema: api.whoamiAnswer },
     "control-token create": { schema: api.createdToken },
     "control-token list": { schema: z.strictObject({ tokens: z.array(api.controlToken) }) },

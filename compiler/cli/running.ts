@@ -1,8 +1,16 @@
-import type { ApplyAnswer, HistoryAnswer, PlanAnswer, PlanRecord } from "../../runtime/control/api.ts"
+import type {
+  ApplyAnswer,
+  CanaryChanged,
+  CanaryRecord,
+  HistoryAnswer,
+  PlanAnswer,
+  PlanRecord,
+} from "../../runtime/control/api.ts"
 import type { ChangeClass } from "../../runtime/plan/change-rules.ts"
 import type { Plan } from "../../runtime/plan/plan.ts"
 import type { SealedPlan } from "../../runtime/plan/seal.ts"
 import { authorOf } from "./author.ts"
+import type { CanaryTermsArgs } from "./canary-options.ts"
 import type { Io } from "./io.ts"
 import { expectOk, type Remote } from "./remote.ts"
 
@@ -30,15 +38,35 @@ export interface Application {
 export async function applyOver(
   io: Io,
   remote: Remote,
-  { plan, sealed, reason, allow }: Application,
+  application: Application,
   running: PlanRecord | undefined,
 ): Promise<ApplyAnswer> {
+  const body = await bodyOf(io, application, running)
+  return expectOk<ApplyAnswer>(await remote.request("PUT", "/v1/plan", body))
+}
+
+/** Begins a canary in the same way. */
+export async function beginCanary(
+  io: Io,
+  remote: Remote,
+  application: Application,
+  running: PlanRecord | undefined,
+  terms: CanaryTermsArgs,
+): Promise<CanaryRecord> {
+  const body = { ...(await bodyOf(io, application, running)), ...terms }
+  return expectOk<CanaryChanged>(await remote.request("POST", "/v1/canary", body)).canary
+}
+
+async function bodyOf(
+  io: Io,
+  { plan, sealed, reason, allow }: Application,
+  running: PlanRecord | undefined,
+): Promise<object> {
   const author = await authorOf(io, reason)
   const { seal, signature } = sealed ?? {}
   // The commit that the plan was made of, not that of the folder it is applied from.
   const made = seal && { commit: seal.author.commit, message: author.message ?? seal.author.message }
-  const body = { plan, ...baseOf(running), author: { ...author, ...made }, seal, signature, allow }
-  return expectOk<ApplyAnswer>(await remote.request("PUT", "/v1/plan", body))
+  return { plan, ...baseOf(running), author: { ...author, ...made }, seal, signature, allow }
 }
 
 /** What identifies the history for seals; null: a Sallyport of an earlier version. */

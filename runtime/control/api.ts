@@ -1,4 +1,6 @@
 import * as z from "zod"
+import { canaryCounts } from "../canary/counts.ts"
+import { canaryLimits } from "../canary/verdict.ts"
 import type { RequestExplanation } from "../gateway/explain/request-explanation.ts"
 import { changeClasses } from "../plan/change-rules.ts"
 import { controlRoles } from "../plan/control.ts"
@@ -111,8 +113,72 @@ export type PlanAnswer = z.infer<typeof planAnswer>
 export const applyAnswer = z.strictObject({ applied: z.boolean(), record: planRecord })
 export type ApplyAnswer = z.infer<typeof applyAnswer>
 
-/** Response of `GET /v1/plans`, newest first. `history` identifies the database for seals. */
-export const historyAnswer = z.strictObject({ history: z.string(), plans: z.array(planRecord) })
+/**
+ * Body of `POST /v1/canary`: as that of `PUT /v1/plan`, and the terms. The plan serves `percent` of the callers for `seconds`, and then all of them,
+ * unless it is worse than `limits` allow.
+ */
+export const canaryRequest = applyRequest.extend({
+  percent: z.number().min(0.01).max(99),
+  seconds: z
+    .number()
+    .int()
+    .min(1)
+    .max(30 * 86_400),
+  limits: canaryLimits.prefault({}),
+})
+
+/** Body of `POST /v1/canary/promote` and `POST /v1/canary/cancel`. `id`: the canary that the caller means. */
+export const canaryEndRequest = z.strictObject({ id: z.string().max(64), author: planAuthor })
+
+/**
+ * A plan that serves a share of the callers, or did. `base`: the serial that serves the others. `endedBy` null: it ended by itself. `counts`: of a running
+ * one, what the processes have reported. `serial`: the plan that it became.
+ */
+export const canaryRecord = z.strictObject({
+  id: z.string(),
+  base: z.number().int(),
+  digest: z.string(),
+  percent: z.number(),
+  seconds: z.number().int(),
+  limits: canaryLimits,
+  who: z.string(),
+  commit: z.string().nullable(),
+  message: z.string().nullable(),
+  startedAt: z.string(),
+  state: z.enum(["running", "promoted", "returned", "cancelled", "superseded"]),
+  endedAt: z.string().nullable(),
+  endedBy: z.string().nullable(),
+  reason: z.string().nullable(),
+  counts: canaryCounts.nullable(),
+  serial: z.number().int().nullable(),
+})
+/** See `canaryRecord`. */
+export type CanaryRecord = z.infer<typeof canaryRecord>
+
+/**
+ * Response of `GET /v1/canary`: the canary that began last, running or over; null: there was none. `verdict`: what the counts of a running one say now.
+ * `processes`: those that reported; `error`: why one cannot serve the plan.
+ */
+export const canaryAnswer = z.strictObject({
+  canary: canaryRecord.nullable(),
+  verdict: z.string().nullable(),
+  processes: z.array(
+    z.strictObject({ name: z.string(), error: z.string().nullable(), reportedAt: z.string() }),
+  ),
+})
+export type CanaryAnswer = z.infer<typeof canaryAnswer>
+
+/** Response of `POST /v1/canary` and of the calls that end it. */
+export interface CanaryChanged {
+  readonly canary: CanaryRecord
+}
+
+/** Response of `GET /v1/plans`, newest first. `history` identifies the database for seals. `canaries`: the last ones, newest first; absent: an older release. */
+export const historyAnswer = z.strictObject({
+  history: z.string(),
+  plans: z.array(planRecord),
+  canaries: z.array(canaryRecord).optional(),
+})
 export type HistoryAnswer = z.infer<typeof historyAnswer>
 
 /** The last report of one process. `serial` is the plan it runs, null when it runs none; `error` is why it does not run a newer one. */
@@ -246,6 +312,8 @@ export const statusAnswer = z.strictObject({
   traffic: trafficStatus.nullable(),
   database: databaseStatus,
   engine: engineStatus,
+  /** The canary that runs; null: none. Absent: an older release. */
+  canary: canaryRecord.nullable().optional(),
 })
 export type StatusAnswer = z.infer<typeof statusAnswer>
 

@@ -107,6 +107,11 @@ export class PlanKeeper {
     return this.#identity?.serial ?? null
   }
 
+  /** The running plan in the history; undefined without a plan, with one from a file, and with one from disk. */
+  get identity(): PlanIdentity | undefined {
+    return this.#kept === undefined ? this.#identity : undefined
+  }
+
   /** The content of the running plan; null without a plan. */
   get served(): PlanBody | null {
     return this.#served
@@ -146,7 +151,7 @@ export class PlanKeeper {
 
   /** Runs the newest plan, if there is one, and follows from then on. Does not reject: failures are in `error` and are retried. */
   async start(): Promise<void> {
-    this.#stopListening = listenToPlans(this.#settings.database, () => this.#onNotice())
+    this.#stopListening = listenToPlans(this.#settings.database, () => this.look())
     await this.#inTurn(() => this.#round())
     this.#schedule()
   }
@@ -254,7 +259,8 @@ export class PlanKeeper {
     return stored === undefined ? undefined : { record: recordOf(stored), plan: stored.plan as Plan }
   }
 
-  #onNotice(): void {
+  /** Looks at the database soon, instead of at the next poll. */
+  look(): void {
     if (this.#roundWaits || this.#closed) return
     this.#roundWaits = true
     void this.#inTurn(() => {
@@ -421,7 +427,7 @@ function isBase(base: PlanBase | null, current: PlanIdentity | undefined): boole
 }
 
 /** A plan as the API shows it. */
-function recordOf(header: PlanHeader): PlanRecord {
+export function recordOf(header: PlanHeader): PlanRecord {
   return {
     serial: header.serial,
     stamp: header.stamp,

@@ -1,15 +1,16 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify"
+import type * as z from "zod"
 import { digestOf } from "../plan/canonical.ts"
 import type { Plan } from "../plan/plan.ts"
 import { readPlan } from "../plan/read.ts"
 import type { PlanBase } from "../store/plans.ts"
-import { type Author, applyRequest, type Provenance, rollbackRequest } from "./api.ts"
+import { type Author, applyRequest, type PlanAnswer, rollbackRequest } from "./api.ts"
 import { bodyOf } from "./body.ts"
 import { admitChange, ChangeRefused, type Proposal } from "./change-gate.ts"
-import { operatorOf } from "./operators.ts"
+import { type Operator, operatorOf } from "./operators.ts"
 import { isBase, sendStale } from "./plan-base.ts"
-import type { ControlPorts } from "./ports.ts"
-import { sendProblem } from "./problem.ts"
+import type { ApplyOrigin, ApplyProblem, ControlPorts } from "./ports.ts"
+import { type ProblemKind, sendProblem } from "./problem.ts"
 import { covers } from "./routes.ts"
 
 const historyDefault = 20
@@ -33,20 +34,14 @@ export function addPlanRoutes(app: FastifyInstance, ports: ControlPorts): void {
     const limit = request.query.limit === undefined ? historyDefault : serialOf(request.query.limit)
     if (limit === undefined || limit > historyMax)
       return sendProblem(reply, "bad-request", `\`limit\` must be a number from 1 to ${historyMax}`)
-    return { history: await ports.historyIdentity(), plans: await ports.history(limit) }
+    const canaries = await ports.canaries.list(limit)
+    return { history: await ports.historyIdentity(), plans: await ports.history(limit), canaries }
   })
   app.put("/v1/plan", async (request, reply) => {
     const body = bodyOf(applyRequest, request.body, reply)
     if (body === undefined) return reply
-    const read = readPlan(body.plan)
-    if ("problems" in read) {
-      return sendProblem(reply, "plan-invalid", read.problems[0]?.message ?? "", {
-        problems: [...read.problems],
-      })
-    }
-    const { author, seal, signature, allow } = body
-    const offer = { plan: read.plan, base: baseOf(body), author, seal, signature, allow, isRollback: false }
-    return apply(ports, offer, { request, reply })
+    const offer = offerOf(body, reply)
+    return offer === undefined ? reply : apply(ports, offer, { request, reply })
   })
   app.post("/v1/rollback", async (request, reply) => {
     const body = bodyOf(rollbackRequest, request.body, reply)
@@ -66,6 +61,17 @@ export function addPlanRoutes(app: FastifyInstance, ports: ControlPorts): void {
   })
 }
 
+/** The plan of a body. Undefined: it is not valid, and the reply was sent. */
+export function offerOf(body: z.infer<typeof applyRequest>, reply: FastifyReply): Offer | undefined {
+  const read = readPlan(body.plan)
+  if ("problems" in read) {
+    sendProblem(reply, "plan-invalid", read.problems[0]?.message ?? "", { problems: [...read.problems] })
+    return undefined
+  }
+  const { author, seal, signature, allow } = body
+  return { plan: read.plan, base: baseOf(body), author, seal, signature, allow, isRollback: false }
+}
+
 function baseOf({
   base,
   baseStamp,
@@ -77,57 +83,96 @@ function baseOf({
 }
 
 /** Where a plan comes from, and what the caller says about it. */
-interface Offer extends Omit<Proposal, "operator" | "changesTrust"> {
+export interface Offer extends Omit<Proposal, "operator" | "changesTrust"> {
   readonly base: PlanBase | null
   readonly author: Author
 }
 
-/** Applies a plan and answers with the outcome. */
-async function apply(
+/** A request with its reply. */
+export interface PlanCall {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+}
+
+/** An offer that the running plan allows. */
+export interface Admitted {
+  readonly running: PlanAnswer | undefined
+  readonly origin: ApplyOrigin
+  readonly changesTrust: boolean
+}
+
+/** Checks whether the caller may let this plan replace the running one, by the rules of the running one. Undefined: the reply was sent. */
+export async function admitOffer(
   ports: ControlPorts,
   offer: Offer,
-  { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
-): Promise<unknown> {
+  { request, reply }: PlanCall,
+): Promise<Admitted | undefined> {
   const { plan, author } = offer
+  const refuse = (kind: ProblemKind, detail: string, extra = {}) => {
+    sendProblem(reply, kind, detail, extra)
+    return undefined
+  }
   const operator = operatorOf(request.raw)
   const running = await ports.current()
   const changesTrust = trustOf(plan) !== trustOf(running?.plan)
   if (operator.role !== "admin" && changesTrust)
-    return sendProblem(
-      reply,
+    return refuse(
       "forbidden",
       "the plan changes who may operate Sallyport or change its plan: its `control` or `change` block, or an issuer or value that it uses. Only the role `admin` may apply it",
     )
   if (offer.allow.length > 0 && operator.may !== undefined && !covers(operator.may, "plan.consent"))
-    return sendProblem(
-      reply,
-      "forbidden",
-      `the token \`${operator.name}\` may not consent: that is \`plan.consent\``,
+    return refuse("forbidden", `the token \`${operator.name}\` may not consent: that is \`plan.consent\``)
+  if (!isBase(offer.base, running?.record)) {
+    sendStale(reply, offer.base, running?.record ?? null)
+    return undefined
+  }
+  const canary = await ports.canaries.running()
+  if (canary !== undefined)
+    return refuse(
+      "conflict",
+      `a canary of ${canary.appliedBy} runs over serial ${canary.base.serial} since ${canary.startedAt.toISOString()}: promote or cancel it first`,
     )
-  if (!isBase(offer.base, running?.record)) return sendStale(reply, offer.base, running?.record ?? null)
-  let provenance: Provenance | undefined
   try {
-    provenance = await admitChange(ports, { ...offer, operator, changesTrust }, running)
+    const provenance = await admitChange(ports, { ...offer, operator, changesTrust }, running)
+    // The name of a person or of a token was proved; with the shared token, the caller says who it is.
+    const who = whoIs(operator, author)
+    return { running, origin: { ...author, who, provenance }, changesTrust }
   } catch (error) {
-    if (error instanceof ChangeRefused) return sendProblem(reply, error.kind, error.message, error.extra)
+    if (error instanceof ChangeRefused) return refuse(error.kind, error.message, error.extra)
     throw error
   }
+}
+
+/** The name for the history. */
+export function whoIs({ kind, name }: Operator, author: Author): string {
+  return kind === "shared" ? author.who : name.slice(0, 200)
+}
+
+/** Applies a plan and answers with the outcome. */
+async function apply(ports: ControlPorts, offer: Offer, call: PlanCall): Promise<unknown> {
+  const admitted = await admitOffer(ports, offer, call)
+  const { reply } = call
+  if (admitted === undefined) return reply
+  const { running, origin } = admitted
   // With the stamp, so that exactly the plan is replaced whose rules were kept.
   const base = running === undefined ? null : { serial: running.record.serial, stamp: running.record.stamp }
-  // The name of a person or of a token was proved; with the shared token, the caller says who it is.
-  const who = operator.kind === "shared" ? author.who : operator.name.slice(0, 200)
-  const outcome = await ports.apply(plan, base, { ...author, who, provenance })
+  const outcome = await ports.apply(offer.plan, base, origin)
   if (outcome.kind === "done") {
     if (outcome.answer.applied) ports.notify({ type: "plan.applied", data: outcome.answer.record })
     return outcome.answer
   }
   if (outcome.kind === "stale") return sendStale(reply, base, outcome.current)
-  const problems = outcome.problems.map(({ path, message, origin }) => ({
+  return sendRefused(reply, outcome.problems)
+}
+
+/** Answers that this process cannot run a plan. */
+export function sendRefused(reply: FastifyReply, found: readonly ApplyProblem[]): FastifyReply {
+  const problems = found.map(({ path, message, origin }) => ({
     path,
     message,
     ...(origin === undefined ? {} : { origin }),
   }))
-  return sendProblem(reply, "plan-refused", outcome.problems[0]?.message ?? "", { problems })
+  return sendProblem(reply, "plan-refused", found[0]?.message ?? "", { problems })
 }
 
 /** Everything in a plan that decides who the operators are and what a change needs, as one text. */

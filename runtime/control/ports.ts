@@ -1,12 +1,14 @@
 import type { RequestExplanation, RequestQuestion } from "../gateway/explain/request-explanation.ts"
 import type { ChangeClass } from "../plan/change-rules.ts"
 import type { Plan, PlanBody } from "../plan/plan.ts"
+import type { CanaryEnding, CanaryInsert, CanaryReport, StoredCanary } from "../store/canaries.ts"
 import type { Database } from "../store/database.ts"
 import type { PlanBase, PlanIdentity } from "../store/plans.ts"
 import type { MetricFamily } from "../telemetry/metrics.ts"
 import type {
   ApplyAnswer,
   Author,
+  CanaryRecord,
   PlanAnswer,
   PlanConsent,
   PlanRecord,
@@ -62,6 +64,37 @@ export type ChangeEvent =
       readonly type: "plan.consented"
       readonly data: { readonly digest: string; readonly consent: PlanConsent }
     }
+  | { readonly type: "canary.started" | "canary.ended"; readonly data: CanaryRecord }
+
+/** A canary that shall begin. */
+export type CanaryEntry = Omit<CanaryInsert, "id">
+
+/** The result of beginning a canary. `stale`: another plan runs than its base; `busy`: another canary runs; `refused`: this process cannot serve its plan. */
+export type CanaryBegun =
+  | { readonly kind: "begun"; readonly canary: StoredCanary }
+  | { readonly kind: "stale" }
+  | { readonly kind: "busy" }
+  | { readonly kind: "refused"; readonly problems: readonly ApplyProblem[] }
+
+/** The plan that serves a share of the callers. Methods reject with `SourceUnavailable` when the database does not answer. */
+export interface CanaryPorts {
+  /** Undefined: none runs. */
+  running(): Promise<StoredCanary | undefined>
+  /** The one that began last, with what the processes have reported, and what the counts say while it runs. */
+  newest(): Promise<
+    | {
+        readonly canary: StoredCanary
+        readonly reports: readonly CanaryReport[]
+        readonly verdict: string | undefined
+      }
+    | undefined
+  >
+  /** The last ones, newest first. */
+  list(limit: number): Promise<CanaryRecord[]>
+  begin(entry: CanaryEntry): Promise<CanaryBegun>
+  /** Undefined: it was over. */
+  end(canary: StoredCanary, ending: CanaryEnding): Promise<StoredCanary | undefined>
+}
 
 /** Whether a process may get traffic. */
 export interface Readiness {
@@ -98,6 +131,7 @@ export interface ControlPorts extends HealthPorts, ImpactPorts {
   /** Identifies the history for seals. */
   historyIdentity(): Promise<string>
   apply(plan: Plan, base: PlanBase | null, author: ApplyOrigin): Promise<ApplyOutcome>
+  readonly canaries: CanaryPorts
   status(): Promise<StatusAnswer>
   /** Issues and changes subscriptions. */
   readonly subscriptions: SubscriptionDesk

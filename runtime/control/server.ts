@@ -15,6 +15,7 @@ import { controlMark, explainRequestQuestion } from "./api.ts"
 import { Attempts } from "./attempts.ts"
 import { addAuditHooks, addAuditRoutes } from "./audit.ts"
 import { bodyOf } from "./body.ts"
+import { addCanaryRoutes } from "./canary-desk.ts"
 import { addConsentRoutes } from "./consent-desk.ts"
 import { addImpactRoute } from "./impact.ts"
 import { type ControlCallers, OperatorAccess, type OperatorSources } from "./operators.ts"
@@ -86,6 +87,7 @@ export function startControl(settings: ControlSettings, ports: ControlPorts): Pr
     addStatusRoute(app, ports)
     addPlanRoutes(app, ports)
     addConsentRoutes(app, ports)
+    addCanaryRoutes(app, ports)
     addImpactRoute(app, ports)
     addSubscriptionRoutes(app, ports.subscriptions)
     addUsageRoutes(app, ports.usage)

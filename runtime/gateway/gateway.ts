@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto"
 import type { Cache, CacheStats } from "../cache/cache.ts"
 import { createMemoryCache } from "../cache/memory.ts"
 import { SharedCache } from "../cache/shared-cache.ts"
+import type { CanaryCounts } from "../canary/counts.ts"
 import { Discoveries } from "../discovery/discoveries.ts"
 import type { DiscoveryNote, DiscoveryState } from "../discovery/discovery.ts"
 import { HttpClient, type OutgoingHttp } from "../http/client/http-client.ts"
@@ -11,7 +12,7 @@ import type { ShownRevocationList } from "../http/server/client-trust.ts"
 import { ConnectionRefusals } from "../http/server/connection-door.ts"
 import { type RawAnswerer, sendRaw } from "../http/server/connection-errors.ts"
 import { FloodCounts } from "../http/server/http2/flood-guard.ts"
-import type { Handle, Transport } from "../http/server/incoming.ts"
+import type { Handle, IncomingRequest, Transport } from "../http/server/incoming.ts"
 import {
   certificatesOf,
   type Listener,
@@ -51,6 +52,7 @@ import { Deadlines } from "./backends/deadlines.ts"
 import { defaultPatience, type Patience } from "./backends/patience.ts"
 import { Pools } from "./backends/pools.ts"
 import type { TargetState } from "./backends/target.ts"
+import { type CanaryTerms, type PreparedCanary, RunningCanary } from "./canary/running-canary.ts"
 import { answerChallenge } from "./exchange/acme-challenge.ts"
 import { Certified } from "./exchange/certified.ts"
 import type { ClientAddresses } from "./exchange/client-address.ts"
@@ -65,7 +67,8 @@ import {
   type Transports,
   transportsOf,
 } from "./generation/certificates.ts"
-import { FileWatch } from "./generation/file-watch.ts"
+import { FileWatch, type SeenFile } from "./generation/file-watch.ts"
+import type { Generation } from "./generation/generation.ts"
 import { LoadError, listenReason } from "./generation/load-error.ts"
 import { type Provisioned, provision } from "./generation/provision.ts"
 import type { OpenRecorder } from "./generation/recorder-of-plan.ts"
@@ -181,6 +184,13 @@ export interface PreparedPlan {
   discard(): Promise<void>
 }
 
+/** The canary of this process, and what it has counted. */
+export interface CanaryState {
+  readonly id: string
+  readonly digest: string
+  readonly counts: CanaryCounts
+}
+
 /** A running gateway. */
 export interface Gateway {
   /**
@@ -190,6 +200,15 @@ export interface Gateway {
   prepare(plan: Plan): Promise<PreparedPlan>
   /** `prepare` and `activate` in one. */
   apply(plan: Plan): Promise<Applied>
+  /**
+   * Provisions a plan that shall serve a share of the callers beside the plan in use, on its listeners. Rejects with LoadError when it cannot be used.
+   * When another plan replaces the one in use, the canary ends; its own plan is then taken as it is.
+   */
+  prepareCanary(plan: Plan, terms: CanaryTerms): Promise<PreparedCanary>
+  /** The plan in use serves all callers again. */
+  endCanary(): void
+  /** Undefined: none runs. */
+  canary(): CanaryState | undefined
   /** The addresses of its listeners, as `host:port`. */
   addresses(): readonly string[]
   state(): GatewayState
@@ -253,7 +272,11 @@ class RunningGateway implements Gateway {
   readonly #watch: FileWatch
   readonly #generations = new Set<Provisioned>()
   #listeners: Listener[] = []
+  /** The files of the current plan. */
+  #files: readonly SeenFile[] = []
   #current: Provisioned | undefined
+  /** Serves a share of the callers beside the current plan. */
+  #canary: RunningCanary | undefined
   #queue: Promise<unknown> = Promise.resolve()
 
   /** What outlives plans: connections, caches and counters. */
@@ -305,25 +328,78 @@ class RunningGateway implements Gateway {
 
   /** Provisions a plan without serving it. The caller activates or discards it later. */
   prepare(plan: Plan): Promise<PreparedPlan> {
+    return this.#held(async (done) => {
+      const prepared = await this.#prepare(plan, false)
+      return {
+        activate: () => {
+          done()
+          return prepared.activate()
+        },
+        discard: () => prepared.discard().finally(done),
+      }
+    })
+  }
+
+  prepareCanary(plan: Plan, terms: CanaryTerms): Promise<PreparedCanary> {
+    return this.#held(async (done) => {
+      const running = this.#current
+      if (running === undefined || this.#gatewayState.draining)
+        throw new LoadError(["no plan is in use, so none can be tried beside it"])
+      const provisioned = await this.#provision(plan)
+      return {
+        activate: () => {
+          done()
+          this.#startCanary(new RunningCanary(terms, provisioned, running, this.#options.observer))
+        },
+        discard: () => {
+          done()
+          provisioned.generation.retire()
+        },
+      }
+    })
+  }
+
+  /** Occupies the queue until `done` is called, so that the next plan is provisioned against the one then in use. */
+  #held<T>(prepare: (done: () => void) => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      // Occupies the queue until the plan is activated or discarded, so that the next plan is provisioned against the one then in use.
       void this.#enqueue(async () => {
         try {
-          const prepared = await this.#prepare(plan, false)
-          await new Promise<void>((done) => {
-            resolve({
-              activate: () => {
-                done()
-                return prepared.activate()
-              },
-              discard: () => prepared.discard().finally(done),
-            })
+          await new Promise<void>((done, failed) => {
+            prepare(done).then(resolve, failed)
           })
         } catch (error) {
           reject(error)
         }
       })
     })
+  }
+
+  #startCanary(canary: RunningCanary): void {
+    this.endCanary()
+    this.#canary = canary
+    this.#context.observer = canary.observer
+    this.#generations.add(canary.provisioned)
+    this.#watchFiles()
+  }
+
+  endCanary(): void {
+    const canary = this.#takeCanary()
+    canary?.provisioned.generation.retire()
+    if (canary !== undefined) this.#watchFiles()
+    this.#forgetEnded()
+  }
+
+  /** No request is given to the canary any more. */
+  #takeCanary(): RunningCanary | undefined {
+    const canary = this.#canary
+    this.#canary = undefined
+    this.#context.observer = this.#options.observer
+    return canary
+  }
+
+  canary(): CanaryState | undefined {
+    const canary = this.#canary
+    return canary && { id: canary.terms.id, digest: canary.digest, counts: canary.counts }
   }
 
   async apply(plan: Plan): Promise<Applied> {
@@ -402,6 +478,8 @@ class RunningGateway implements Gateway {
       clearTimeout(cut)
       this.#context.tunnels.closeAll()
       this.#listeners = []
+      this.endCanary()
+      this.#watch.close()
       this.#current?.generation.retire()
       this.#current = undefined
       await Promise.all([this.#pools.destroy(), this.#ownHttp.close()])
@@ -410,7 +488,7 @@ class RunningGateway implements Gateway {
 
   readonly #handle: Handle = (incoming, target) => {
     // Read once: the whole request uses this generation.
-    const generation = this.#current?.generation
+    const generation = this.#generationFor(incoming.request, target)
     if (generation === undefined || !incoming.listener.serves(incoming.request.socket.localAddress)) {
       incoming.reply.writeHead(503, ["content-length", "0", "retry-after", "1", "connection", "close"])
       incoming.reply.end()
@@ -429,6 +507,14 @@ class RunningGateway implements Gateway {
     else serve(this.#context, generation, incoming, target)
   }
 
+  #generationFor(request: IncomingRequest, target: string): Generation | undefined {
+    const running = this.#current
+    const canary = this.#canary
+    if (running === undefined || canary === undefined || !canary.takes(request, target, running))
+      return running?.generation
+    return canary.provisioned.generation
+  }
+
   /** Invalid requests are logged, too, so that the request id in their response can be found. */
   readonly #refused: RefusalReport = (id, found, peer) => {
     const addresses = this.#current?.generation.rules.addresses
@@ -444,9 +530,12 @@ class RunningGateway implements Gateway {
       const applied = { digest: plan.digest, changed: false, steps: { total: size, reused: size } }
       return { activate: () => applied, discard: async () => undefined }
     }
-    const authorizer = this.#options.authorizerOf(plan)
-    const dependencies = { ...this.#options, ...this.#shared, authorizer }
-    const next = await provision(plan, { dependencies, gatewayState: this.#gatewayState }, previous)
+    // The plan of a canary becomes that of all callers with its connections and counters.
+    const canary = !again && this.#canary?.digest === plan.digest ? this.#canary : undefined
+    const next = canary?.provisioned ?? (await this.#provision(plan))
+    const drop = () => {
+      if (canary === undefined) next.generation.retire()
+    }
     try {
       const listeners = { side: "gateway", listen: next.listen } as const
       const { trusts, files } = await readClientTrusts(plan, listeners, this.#options)
@@ -462,14 +551,21 @@ class RunningGateway implements Gateway {
       return {
         activate: () => this.#activate(plan, next, { opened, transports, files }),
         discard: async () => {
-          next.generation.retire()
+          drop()
           await discardAll(opened)
         },
       }
     } catch (error) {
-      next.generation.retire()
+      drop()
       throw error
     }
+  }
+
+  /** Provisions a plan; what is the same as in the plan in use is taken from it. */
+  #provision(plan: Plan): Promise<Provisioned> {
+    const authorizer = this.#options.authorizerOf(plan)
+    const dependencies = { ...this.#options, ...this.#shared, authorizer }
+    return provision(plan, { dependencies, gatewayState: this.#gatewayState }, this.#current)
   }
 
   #leaving(wanted: readonly Address[]): Listener[] {
@@ -514,7 +610,13 @@ class RunningGateway implements Gateway {
   /** Replaces the plan, then closes the listeners that are no longer needed, so that there is always one. */
   #activate(plan: Plan, next: Provisioned, { opened, transports, files }: OpenedListeners): Applied {
     const previous = this.#current
+    // After a change of files the same plan runs, so its canary stays.
+    if (previous?.generation.plan.digest !== plan.digest) {
+      const canary = this.#takeCanary()
+      if (canary !== undefined && canary.provisioned !== next) canary.provisioned.generation.retire()
+    }
     this.#current = next
+    this.#files = [...next.files, ...files]
     this.#options.limiter.keysMax = plan.plan.gateway?.limits.limitKeysMax ?? limitKeysDefault
     this.#connections.limits = addressLimitsOf(plan, next.generation.rules.addresses)
     this.#context.patience = { ...patienceOf(plan), ...this.#options.patience }
@@ -530,7 +632,7 @@ class RunningGateway implements Gateway {
     for (const listener of gone) void listener.close(leftGraceMs)
     previous?.generation.retire()
     this.#context.tunnels.keep((key) => Object.hasOwn(plan.plan.routes, key))
-    this.#watch.watch([...next.files, ...files])
+    this.#watchFiles()
     this.#options.staples?.use("gateway", certificatesServed(transports))
     this.#options.managed?.use("gateway", next.resources.acme, () => this.#reload())
     this.#forgetEnded()
@@ -549,11 +651,31 @@ class RunningGateway implements Gateway {
       try {
         const prepared = await this.#prepare(plan, true)
         prepared.activate()
+        await this.#renewCanary()
         this.#options.onReload?.(undefined)
       } catch (error) {
         this.#options.onReload?.(error instanceof LoadError ? error : new LoadError([String(error)]))
       }
     })
+  }
+
+  /** Provisions the canary's plan again, beside the plan in use, which is new. On a failure its old generation stays in use. */
+  async #renewCanary(): Promise<void> {
+    const canary = this.#canary
+    if (canary === undefined) return
+    const provisioned = await this.#provision(canary.provisioned.generation.plan)
+    if (this.#canary !== canary) {
+      provisioned.generation.retire()
+      return
+    }
+    canary.renew(provisioned).generation.retire()
+    this.#generations.add(provisioned)
+    this.#watchFiles()
+  }
+
+  /** Watches the files of the plans that serve. */
+  #watchFiles(): void {
+    this.#watch.watch([...this.#files, ...(this.#canary?.provisioned.files ?? [])])
   }
 
   #enqueue<T>(work: () => Promise<T>): Promise<T> {
@@ -564,8 +686,8 @@ class RunningGateway implements Gateway {
 
   #forgetEnded(): void {
     for (const provisioned of this.#generations) {
-      if (provisioned !== this.#current && provisioned.generation.running === 0)
-        this.#generations.delete(provisioned)
+      if (provisioned === this.#current || provisioned === this.#canary?.provisioned) continue
+      if (provisioned.generation.running === 0) this.#generations.delete(provisioned)
     }
   }
 }

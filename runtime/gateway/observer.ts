@@ -1,3 +1,4 @@
+import type { CanaryOutcome, CanarySide } from "../canary/counts.ts"
 import type { PdpDecided, PdpRequested } from "../pdp/standing.ts"
 import type { StepKind } from "../plan/steps.ts"
 import type { Decision, MirroredRequest } from "../policies/exchange.ts"
@@ -60,6 +61,15 @@ export interface Finished {
   readonly aborted: boolean
   /** The request was sent to the backend more than once. */
   readonly retried: boolean
+  /** Digest of the plan that served it; undefined: it was no valid request. */
+  readonly plan: string | undefined
+}
+
+/** A request that ended while a canary runs: which plan served it, and how. `durationMs` undefined: it was a WebSocket. */
+export interface CanaryRequest {
+  readonly side: CanarySide
+  readonly outcome: CanaryOutcome
+  readonly durationMs: number | undefined
 }
 
 /** Records requests: access log and metrics. Must be fast and must not throw. */
@@ -79,6 +89,8 @@ export interface Observer {
   pdpDecided?(decision: PdpDecided): void
   /** The value of a `metric` statement. */
   counted?(name: string, labels: Readonly<Record<string, string>>, value: number): void
+  /** A request has ended while a canary runs. */
+  compared?(request: CanaryRequest): void
 }
 
 /** One observer that calls several, in order. */
@@ -89,6 +101,9 @@ export function observers(...all: readonly Observer[]): Observer {
     },
     traced(line) {
       for (const observer of all) observer.traced?.(line)
+    },
+    compared(request) {
+      for (const observer of all) observer.compared?.(request)
     },
     counted(name, labels, value) {
       for (const observer of all) observer.counted?.(name, labels, value)
@@ -145,6 +160,7 @@ export function refusedRequest(id: string, found: Problem, ip: string): Finished
     trace: undefined,
     aborted: false,
     retried: false,
+    plan: undefined,
     grpcStatus: undefined,
   }
 }

@@ -1,7 +1,10 @@
 import { SourceUnavailable } from "../check/ports.ts"
 import type { StatusAnswer } from "../control/api.ts"
+import type { CanaryKeeper } from "../control/canary-keeper.ts"
+import { canaryRecordOf, countsOf } from "../control/canary-records.ts"
 import type { PlanKeeper } from "../control/plan-keeper.ts"
 import {
+  type CanaryPorts,
   type ControlPorts,
   type HealthPorts,
   type PlanReview,
@@ -19,6 +22,7 @@ import type { ControlView } from "./control-view.ts"
 import type { Heartbeat } from "./heartbeat.ts"
 import type { Metering } from "./metering.ts"
 import { openAudit } from "./open-audit.ts"
+import { judgeCanaries } from "./open-canaries.ts"
 import { planImpact } from "./plan-impact.ts"
 import { StartError } from "./start-error.ts"
 import { openWebhooks, type WebhookSettings } from "./webhooks.ts"
@@ -27,6 +31,7 @@ import { openWebhooks, type WebhookSettings } from "./webhooks.ts"
 export interface ControlParts {
   readonly database: Database
   readonly keeper: PlanKeeper
+  readonly canaries: CanaryKeeper
   readonly heartbeat: Heartbeat
   readonly readiness: () => Promise<Readiness>
   readonly started: () => boolean
@@ -68,6 +73,9 @@ export async function openControl(role: ControlRole, parts: ControlParts): Promi
     const audit = openAudit(parts.database, log, { sinks: auditSinks, token: auditToken })
     const webhooks = openWebhooks(role.webhooks ?? { urls: [], secret: "" }, log)
     operators?.attachAudit(audit)
+    const { notify } = webhooks
+    const judged = { ...parts, log, audit, notify, processId: parts.heartbeat.id }
+    const canaries = judgeCanaries(parts.canaries, judged)
     const opened = await startControl(
       {
         ...{ listen, token, hosts, log },
@@ -76,7 +84,7 @@ export async function openControl(role: ControlRole, parts: ControlParts): Promi
         callers: () => operators?.callers,
         findToken: (digest) => findControlToken(parts.database, digest),
       },
-      { ...health, ...portsOf(parts), audit, enforcesChangeRules, reviewPlans, notify: webhooks.notify },
+      { ...health, ...portsOf(parts, canaries), audit, enforcesChangeRules, reviewPlans, notify },
     )
     operators?.attach(opened)
     return {
@@ -94,6 +102,7 @@ export async function openControl(role: ControlRole, parts: ControlParts): Promi
 /** What the control API can ask of this process. */
 function portsOf(
   parts: ControlParts,
+  canaries: CanaryPorts,
 ): Omit<ControlPorts, keyof HealthPorts | "audit" | "enforcesChangeRules" | "reviewPlans" | "notify"> {
   const { keeper } = parts
   return {
@@ -114,22 +123,26 @@ function portsOf(
     explain: (question) => parts.view.explain(question),
     refusal: (id) => parts.view.refusal(id),
     engine: () => parts.view.engine(),
-    status: () => statusOf(parts),
+    canaries,
+    status: () => statusOf(parts, canaries),
   }
 }
 
 /** Without the database this process reports only itself, because operators need `status` most at such a time. */
-async function statusOf(parts: ControlParts): Promise<StatusAnswer> {
+async function statusOf(parts: ControlParts, canaries: CanaryPorts): Promise<StatusAnswer> {
   const { heartbeat, keeper, view } = parts
   const { warnings, ...own } = await view.status()
   try {
     const processes = await heartbeat.fleet()
     const [newest] = await keeper.history(1)
-    return { serial: newest?.serial ?? null, processes, warnings, ...own }
+    const found = await canaries.newest()
+    const canary =
+      found?.canary.state === "running" ? canaryRecordOf(found.canary, countsOf(found.reports)) : null
+    return { serial: newest?.serial ?? null, canary, processes, warnings, ...own }
   } catch (error) {
     if (!(error instanceof SourceUnavailable || error instanceof Unavailable)) throw error
     const away = `the database is unavailable: only the process that was asked is shown (${error.message})`
-    return { serial: null, processes: [heartbeat.own()], warnings: [away, ...warnings], ...own }
+    return { serial: null, canary: null, processes: [heartbeat.own()], warnings: [away, ...warnings], ...own }
   }
 }
 

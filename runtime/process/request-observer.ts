@@ -12,6 +12,7 @@ import {
   type Metrics,
 } from "../telemetry/metrics.ts"
 import { BackendMetrics } from "./backend-metrics.ts"
+import { CanaryMetrics } from "./canary-metrics.ts"
 import { DenialLog } from "./denial-log.ts"
 import type { Metering } from "./metering.ts"
 import { MirrorMetrics } from "./mirror-metrics.ts"
@@ -398,5 +399,6 @@ export function makeObservers(parts: {
   const relations = new RelationChanges(metrics, log)
   const logs = { requests: requestLog, traces: log }
   const requests = new RequestObserver(metrics, logs, new DenialLog({ ask, log }))
-  return { observer: observers(requests, metering.observer, refused, relations), refused, relations }
+  const all = observers(requests, metering.observer, refused, relations, new CanaryMetrics(metrics))
+  return { observer: all, refused, relations }
 }

@@ -1,4 +1,5 @@
 import type { Engine } from "../check/engine.ts"
+import type { CanaryHost } from "../control/canary-keeper.ts"
 import { PlanRefused, type Prepared, type Servable } from "../control/plan-keeper.ts"
 import type { Gateway } from "../gateway/gateway.ts"
 import { LoadError } from "../gateway/generation/load-error.ts"
@@ -57,6 +58,18 @@ export function servedBy(parts: ServingParts): Servable {
         throw error
       }
     },
+  }
+}
+
+/** Serves canaries in a gateway; a process without one has no callers to share. */
+export function canariesOf(gateway: Gateway | undefined): CanaryHost {
+  return {
+    prepareCanary: async (plan, terms) =>
+      (await gateway?.prepareCanary(plan, terms).catch(refuse)) ?? {
+        activate: () => undefined,
+        discard: () => undefined,
+      },
+    endCanary: () => gateway?.endCanary(),
   }
 }
 

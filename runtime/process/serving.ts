@@ -1,4 +1,5 @@
 import { Engine } from "../check/engine.ts"
+import type { CanaryHost } from "../control/canary-keeper.ts"
 import type { Servable } from "../control/plan-keeper.ts"
 import type { Gateway } from "../gateway/gateway.ts"
 import { HttpClient } from "../http/client/http-client.ts"
@@ -26,7 +27,7 @@ import { ProcessRecording } from "./recording.ts"
 import type { RefusedRequests } from "./refused-requests.ts"
 import type { RelationChanges } from "./relation-changes.ts"
 import { makeObservers } from "./request-observer.ts"
-import { servedBy } from "./served-plan.ts"
+import { canariesOf, servedBy } from "./served-plan.ts"
 import { type RuntimeSettings, spoolOf } from "./settings.ts"
 import { StoreNames } from "./store-names.ts"
 import { Tracing } from "./tracing.ts"
@@ -57,6 +58,8 @@ export interface Serving {
   readonly edge: Edge
   /** Runs plans on these parts. */
   readonly servable: Servable
+  /** Serves canaries beside them. */
+  readonly canaryHost: CanaryHost
   /** The addresses on which they listen, as `host:port`. */
   addresses(): { readonly gateway: readonly string[]; readonly authz: readonly string[] }
   /** Accepts no new requests, and waits for those in progress, at most `graceMs`. */
@@ -109,6 +112,7 @@ export function openServing(
   losses.onLoss = () => listeners?.forgetModels()
   return {
     ...{ gateway, listeners, metering, servers, warm, losses, refused, relations, http, edge },
+    canaryHost: canariesOf(gateway),
     servable: servedBy({ engine, stores, warm, gateway, listeners, log: logOf(settings, engineLog) }),
     addresses: () => ({ gateway: gateway?.addresses() ?? [], authz: listeners?.addresses() ?? [] }),
     async stop(graceMs) {

@@ -1,4 +1,5 @@
 import type { Plan, PlanBody } from "../plan/plan.ts"
+import { type CanaryEnding, closeCanary, supersedeCanary } from "./canaries.ts"
 import { removeOldConsents } from "./consents.ts"
 import {
   type Database,
@@ -54,6 +55,8 @@ export interface PlanInsert {
   readonly message?: string | undefined
   /** JSON about the plan's origin, see `PlanHeader`. */
   readonly provenance?: string | undefined
+  /** The running canary that becomes this plan, and its end. If it is over, the plan is stale. Absent: a running canary is superseded. */
+  readonly canary?: { readonly id: string; readonly ending: CanaryEnding } | undefined
 }
 
 /** `stale`: the newest plan is not `base` (any more); nothing was changed. `stores` contains the plan's stores by name. */
@@ -197,11 +200,15 @@ export async function planFingerprint(
  * inserted: the serial is the primary key, so the second insert fails.
  */
 export async function insertPlan(database: Database, entry: PlanInsert): Promise<PlanInserted> {
-  const { plan, base, appliedBy, gitCommit = "", message = "", provenance } = entry
+  const { plan, base, appliedBy, gitCommit = "", message = "", provenance, canary } = entry
   const text = JSON.stringify(plan)
   const stamp = newStamp()
   const stored = await database
     .transaction(async (transaction) => {
+      if (canary !== undefined) {
+        const next = (base?.serial ?? 0) + 1
+        if (!(await closeCanary(transaction, canary.id, canary.ending, next))) return undefined
+      }
       const rows = await transaction.query<[number]>(insert, [
         base?.serial ?? 0,
         plan.digest,
@@ -214,12 +221,14 @@ export async function insertPlan(database: Database, entry: PlanInsert): Promise
         provenance ?? null,
       ])
       const serial = rows[0]?.[0]
-      if (serial === undefined) return undefined
+      if (serial === undefined) throw new Stale()
+      if (canary === undefined)
+        await supersedeCanary(transaction, appliedBy, `serial ${serial} was applied for all callers`)
       await removeOldConsents(transaction, serial - 1)
       return { serial, stamp, stores: await ensureDeclaredStores(transaction, plan.plan) }
     })
     .catch((error: unknown) => {
-      if (isSqlError(error, uniqueViolation)) return undefined
+      if (error instanceof Stale || isSqlError(error, uniqueViolation)) return undefined
       throw error
     })
   if (stored !== undefined) {
@@ -230,7 +239,10 @@ export async function insertPlan(database: Database, entry: PlanInsert): Promise
   return { kind: "stale", current: row === undefined ? undefined : headerOf(row) }
 }
 
-/** Calls back when another process has applied a plan. Returns a function that stops listening. A lost notice only costs the time until the next poll. */
+/** Rolls back what was done before. */
+class Stale extends Error {}
+
+/** Calls back when another process has applied a plan, or has begun or ended a canary. Returns a function that stops listening. A lost notice only costs the time until the next poll. */
 export function listenToPlans(database: Database, onApplied: () => void): () => void {
   return noticesOf(database).listen("plans", onApplied)
 }

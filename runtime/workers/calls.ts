@@ -1,5 +1,6 @@
 import type { RefusalAnswer } from "../control/api.ts"
 import type { ApplyProblem } from "../control/ports.ts"
+import type { CanaryTerms } from "../gateway/canary/running-canary.ts"
 import type { RequestExplanation, RequestQuestion } from "../gateway/explain/request-explanation.ts"
 import type { TicketSeed } from "../http/server/ticket-keys.ts"
 import type { Plan } from "../plan/plan.ts"
@@ -68,6 +69,11 @@ export interface WorkerCalls extends Calls {
   prepare(plan: Plan): Promise<readonly ApplyProblem[]>
   activate(stores: StoreEntries): WorkerAddresses
   discard(): Promise<void>
+  /** Prepares a plan that shall serve a share of the callers. Returns why it cannot run; empty: call `activateCanary` or `discardCanary` next. */
+  prepareCanary(plan: Plan, terms: CanaryTerms): Promise<readonly ApplyProblem[]>
+  activateCanary(): void
+  discardCanary(): void
+  endCanary(): void
   /** Reports a change of the plan, after `activate`. */
   planChanged(news: ServedPlanNews): void
   /** Resolves when the worker knows the change. */

@@ -17,6 +17,7 @@ import { HistoryLosses } from "../process/history-losses.ts"
 import { keptPlanOf } from "../process/kept-plan.ts"
 import { openQuotas, type ProcessQuotas } from "../process/metering.ts"
 import { MetricPush } from "../process/metric-push.ts"
+import { openCanaries } from "../process/open-canaries.ts"
 import { openControl } from "../process/open-control.ts"
 import { openControlListeners } from "../process/open-control-listeners.ts"
 import { openEdge } from "../process/open-edge.ts"
@@ -94,6 +95,7 @@ async function start(settings: ParentSettings, database: Database, metrics: Metr
     pool.planChanged({ serial, error, refusedSerial, kept: kept ?? null, keptAt: keptAt?.getTime() ?? null })
     if (roles.length > 0) heartbeat.beat()
   }
+  const canaries = openCanaries({ database, log, keeper, host: pool, processId: heartbeat.id })
   const readiness = readinessWith(pool, workers, keeper, (warm) =>
     readinessOf(database, keeper, settings.plan !== undefined, warm),
   )
@@ -101,7 +103,7 @@ async function start(settings: ParentSettings, database: Database, metrics: Metr
   let isStarted = false
   const close = async () => {
     await control?.close()
-    await Promise.all([keeper.close(), push.close()])
+    await Promise.all([canaries.close(), keeper.close(), push.close()])
     await pool.close(graceMs)
     await heartbeat.stop()
     await Promise.all([quotas.close(), closeOperators()])
@@ -110,12 +112,13 @@ async function start(settings: ParentSettings, database: Database, metrics: Metr
   try {
     const view = withWarnings(viewOf(pool, keeper, database, metrics, engineKey), { operators, ...edge })
     const metering = desksOf(database, keeper, pool)
-    const parts = { database, keeper, heartbeat, readiness, view, metering, operators }
+    const parts = { database, keeper, heartbeat, readiness, view, metering, operators, canaries }
     control = await openControl(settings, { ...parts, started: () => isStarted })
     await pool.start()
     await quotas.start()
     if (settings.plan === undefined) await keeper.start()
     else await keeper.serveFile(settings.plan)
+    await canaries.start()
     push.follow(keeper)
   } catch (error) {
     await close()

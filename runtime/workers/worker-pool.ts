@@ -1,6 +1,8 @@
 import cluster from "node:cluster"
+import type { CanaryHost } from "../control/canary-keeper.ts"
 import { PlanRefused, type Prepared, type Servable } from "../control/plan-keeper.ts"
 import type { ApplyProblem } from "../control/ports.ts"
+import type { CanaryTerms, PreparedCanary } from "../gateway/canary/running-canary.ts"
 import type { AskResponder } from "../http/server/ocsp-staples.ts"
 import { TicketKeys } from "../http/server/ticket-keys.ts"
 import type { LocalLimiter } from "../limits/limiter.ts"
@@ -50,13 +52,15 @@ const endMs = 5_000
 const retryMs = 5_000
 
 /** The workers of a parent: starts them, replaces those that end, and runs one plan on all of them. */
-export class WorkerPool implements Servable {
+export class WorkerPool implements Servable, CanaryHost {
   readonly #settings: WorkerPoolSettings
   readonly #limits: LimitDesk
   readonly #workers = new Set<WorkerProcess>()
   /** Counts of workers that have ended. */
   #retired: readonly MetricFamily[] = []
   #served: { readonly plan: Plan; readonly stores: StoreEntries } | undefined
+  /** Serves a share of the callers beside the served plan. */
+  #canary: { readonly plan: Plan; readonly terms: CanaryTerms } | undefined
   #news = noPlanNews
   #isClosing = false
   /** Whether a failed start is reported to the caller of `start`, instead of the log. */
@@ -129,6 +133,8 @@ export class WorkerPool implements Servable {
       activate: async (stores) => {
         const served = { plan, stores: [...stores] }
         this.#served = served
+        // Each worker has given it up, or taken it as the plan of all callers.
+        this.#canary = undefined
         this.#settings.limiter.keysMax = plan.plan.gateway?.limits.limitKeysMax ?? limitKeysDefault
         const others = this.started.filter((worker) => !workers.includes(worker))
         await Promise.all([
@@ -139,6 +145,50 @@ export class WorkerPool implements Servable {
       },
       discard,
     }
+  }
+
+  /** Prepares a plan that shall serve a share of the callers on all workers. It is refused when one of them refuses it. */
+  async prepareCanary(plan: Plan, terms: CanaryTerms): Promise<PreparedCanary> {
+    const workers = this.started
+    const answers = await Promise.all(
+      workers.map(async (worker) => ({ worker, problems: await worker.prepareCanary(plan, terms) })),
+    )
+    const ready = answers.filter(({ problems }) => problems.length === 0).map(({ worker }) => worker)
+    const discard = () => {
+      for (const { channel } of ready) channel.tell("discardCanary")
+    }
+    const found = distinct(answers.flatMap(({ problems }) => problems))
+    if (found.length > 0) {
+      discard()
+      throw new PlanRefused(found)
+    }
+    return {
+      discard,
+      activate: () => {
+        this.#canary = { plan, terms }
+        for (const { channel } of ready) channel.tell("activateCanary")
+        for (const worker of this.started) if (!workers.includes(worker)) void this.#serveCanary(worker)
+      },
+    }
+  }
+
+  endCanary(): void {
+    this.#canary = undefined
+    for (const { channel } of this.started) channel.tell("endCanary")
+  }
+
+  /** A worker that started later. Where it cannot, its callers get the served plan. */
+  async #serveCanary(worker: WorkerProcess): Promise<void> {
+    const canary = this.#canary
+    if (canary === undefined) return
+    const problems = await worker.prepareCanary(canary.plan, canary.terms)
+    if (problems.length === 0)
+      worker.channel.tell(this.#canary === canary ? "activateCanary" : "discardCanary")
+    else
+      this.#settings.log.error(
+        { worker: worker.pid, reason: problems.map(({ message }) => message).join("; ") },
+        "a new worker cannot serve the plan of the canary",
+      )
   }
 
   /** Reports a change of the plan to all workers. */
@@ -234,6 +284,7 @@ export class WorkerPool implements Servable {
     if (problems.length === 0) {
       // Another plan runs meanwhile: its activation includes this worker.
       await (this.#served === served ? activate(served.stores) : discard())
+      await this.#serveCanary(worker)
       return
     }
     if (worker.hasEnded || this.#isClosing || this.#served !== served) return

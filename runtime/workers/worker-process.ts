@@ -1,5 +1,6 @@
 import cluster, { type Worker } from "node:cluster"
 import type { ApplyProblem } from "../control/ports.ts"
+import type { CanaryTerms } from "../gateway/canary/running-canary.ts"
 import type { Plan } from "../plan/plan.ts"
 import type { MetricFamily } from "../telemetry/metrics.ts"
 import type { ParentCalls, StoreEntries, WorkerAddresses, WorkerCalls, WorkerState } from "./calls.ts"
@@ -107,6 +108,16 @@ export class WorkerProcess {
           .catch(() => undefined)
           .finally(over),
     }
+  }
+
+  /** Prepares a plan that shall serve a share of the callers. Does not reject. */
+  prepareCanary(plan: Plan, terms: CanaryTerms): Promise<readonly ApplyProblem[]> {
+    return this.channel.ask("prepareCanary", plan, terms).catch((error: Error) => [
+      {
+        path: "",
+        message: `worker ${this.pid} could not prepare the plan of the canary: ${error.message}`,
+      },
+    ])
   }
 
   async #activate(stores: StoreEntries): Promise<void> {

@@ -1,8 +1,10 @@
 import cluster from "node:cluster"
 import { PlanRefused, type Prepared } from "../control/plan-keeper.ts"
+import type { PreparedCanary } from "../gateway/canary/running-canary.ts"
 import type { AskResponder } from "../http/server/ocsp-staples.ts"
 import { createMemoryLimiter } from "../limits/memory.ts"
 import type { Plan, PlanBody } from "../plan/plan.ts"
+import { CanaryReports } from "../process/canary-reports.ts"
 import { type ControlView, viewOf } from "../process/control-view.ts"
 import { openDatabase } from "../process/database.ts"
 import { Heartbeat } from "../process/heartbeat.ts"
@@ -109,18 +111,21 @@ async function serveUntil(
   parent.serve({
     ...plans.calls,
     ...limiter.calls,
+    ...canaryCalls(serving),
     ...viewCalls(view, warm),
     metrics: () => metrics.read(),
     close: askedToEnd,
   })
+  const reports = gateway === undefined ? undefined : new CanaryReports(database, gateway, heartbeat.id)
   try {
     if (gateway !== undefined) await metering.start()
     heartbeat.start()
+    reports?.start()
     parent.tell("started", heartbeat.id)
     const graceMs = await end
     listeners?.endWatches()
     warm.close()
-    await plans.end()
+    await Promise.all([plans.end(), reports?.close()])
     await serving.stop(graceMs)
   } finally {
     await heartbeat.stop()
@@ -213,6 +218,35 @@ function planCalls(
       isEnding = true
       if (ready !== undefined) await take().prepared.discard()
     },
+  }
+}
+
+/** The calls about a plan that serves a share of the callers. */
+function canaryCalls({
+  canaryHost,
+}: Pick<Serving, "canaryHost">): Pick<
+  WorkerCalls,
+  "prepareCanary" | "activateCanary" | "discardCanary" | "endCanary"
+> {
+  let ready: PreparedCanary | undefined
+  const take = () => {
+    const taken = ready
+    ready = undefined
+    return taken
+  }
+  return {
+    async prepareCanary(plan, terms) {
+      try {
+        ready = await canaryHost.prepareCanary(plan, terms)
+        return []
+      } catch (error) {
+        if (error instanceof PlanRefused) return error.problems
+        throw error
+      }
+    },
+    activateCanary: () => take()?.activate(),
+    discardCanary: () => take()?.discard(),
+    endCanary: () => canaryHost.endCanary(),
   }
 }
 

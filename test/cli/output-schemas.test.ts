@@ -16,6 +16,8 @@ const without: Readonly<Record<string, string>> = {
   serve: "runs until it is stopped; its log is JSON by choice",
   token: "prints the token alone, for `$(…)`",
   apply: "asks a person, or exits with a code; `plan`, `history` and `status` have the facts as JSON",
+  "canary promote": "asks a person, or exits with a code; `canary status` has the facts as JSON",
+  "canary cancel": "asks a person, or exits with a code; `canary status` has the facts as JSON",
   consent: "asks a person, or exits with a code",
   rollback: "asks a person, or exits with a code; `history` and `status` have the facts as JSON",
   login: "a dialogue with a person",

@@ -1,11 +1,13 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
+import { canaryLimits } from "../../runtime/canary/verdict.ts"
 import {
   activateRequest,
   applyRequest,
   auditPruneRequest,
   auditQuery,
+  canaryEndRequest,
   createSubscriptionRequest,
   createTokenRequest,
   explainRequestQuestion,
@@ -44,6 +46,8 @@ test("the page has every route of the control listener, and no other", () => {
 test.each([
   ["PUT /v1/plan", { ...applyRequest.shape, ...planAuthor.shape }],
   ["POST /v1/rollback", rollbackRequest.shape],
+  ["POST /v1/canary", { percent: 0, seconds: 0, limits: 0, ...canaryLimits.shape }],
+  ["POST /v1/canary/promote", canaryEndRequest.shape],
   ["POST /v1/explain-request", explainRequestQuestion.shape],
   ["GET /v1/subscriptions", listQuery.shape],
   ["POST /v1/subscriptions", createSubscriptionRequest.shape],

@@ -33,6 +33,7 @@ const compilerRooms = [
 
 const runtimeRooms = [
   ...pure,
+  "runtime/canary",
   "runtime/store",
   "runtime/identity",
   "runtime/oidc",
@@ -189,6 +190,7 @@ export const rooms: readonly Room[] = [
       "acme",
       "audit-log",
       "call-record",
+      "canaries",
       "capabilities",
       "connection-url",
       "consents",
@@ -294,6 +296,8 @@ export const rooms: readonly Room[] = [
     packages: ["jose", "zod", "lru-cache"],
     builtins: "any",
   },
+  // What a canary counts, and what the counts say.
+  { path: "runtime/canary", doors: ["counts", "verdict"], may: [], packages: ["zod"] },
   // Encryption of what is stored outside of the process.
   { path: "runtime/sealing", doors: ["sealing-key"], may: [], builtins: ["node:crypto"] },
   // The record of requests: its files, and what they contain.
@@ -469,6 +473,7 @@ export const rooms: readonly Room[] = [
   {
     path: "runtime/gateway",
     doors: [
+      "canary/running-canary",
       "generation/certificates",
       "exchange/client-address",
       "generation/parts-of-plan",
@@ -491,6 +496,7 @@ export const rooms: readonly Room[] = [
     ],
     may: [
       "runtime/plan",
+      "runtime/canary",
       "runtime/policies",
       "runtime/identity",
       "runtime/oidc",
@@ -547,6 +553,9 @@ export const rooms: readonly Room[] = [
       "admission",
       "audit",
       "api",
+      "canary-judge",
+      "canary-keeper",
+      "canary-records",
       "impact",
       "operators",
       "plan-keeper",
@@ -558,6 +567,7 @@ export const rooms: readonly Room[] = [
     ],
     may: [
       "runtime/plan",
+      "runtime/canary",
       "runtime/check",
       "runtime/identity",
       "runtime/store",
@@ -579,6 +589,7 @@ export const rooms: readonly Room[] = [
   {
     path: "runtime/process",
     doors: [
+      "canary-reports",
       "certificate-state",
       "control-view",
       "database",
@@ -590,6 +601,7 @@ export const rooms: readonly Room[] = [
       "kept-plan",
       "metering",
       "metric-push",
+      "open-canaries",
       "open-control",
       "open-control-listeners",
       "open-edge",
@@ -841,7 +853,7 @@ export const rooms: readonly Room[] = [
     path: "compiler/cli",
     doors: ["command", "io", "main"],
     // The development parts statically, because only commands that are loaded lazily themselves name them.
-    may: [...compilerRooms, ...pure, "runtime/dev"],
+    may: [...compilerRooms, ...pure, "runtime/canary", "runtime/dev"],
     lazily: [
       ...runtimeRooms,
       "runtime/process",

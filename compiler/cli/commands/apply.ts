@@ -1,9 +1,12 @@
 import type { PlanAnswer } from "../../../runtime/control/api.ts"
 import type { ChangeClass } from "../../../runtime/plan/change-rules.ts"
 import type { Change } from "../../diff/change.ts"
-import { CliError, type CommandLine, command, exitCode } from "../command.ts"
+import { type CanaryTermsArgs, canaryOptions, readCanary } from "../canary-options.ts"
+import { waitForCanary } from "../canary-wait.ts"
+import { CliError, type CommandLine, command, type ExitCode, exitCode } from "../command.ts"
 import { confirm } from "../confirm.ts"
 import { readWait, waitForFleet, waitOptions } from "../fleet.ts"
+import type { Io } from "../io.ts"
 import {
   allowOption,
   configOption,
@@ -15,9 +18,10 @@ import {
 } from "../options.ts"
 import { withProgress } from "../progress.ts"
 import { compilePlan, demandEntry } from "../project.ts"
-import { connect } from "../remote.ts"
-import { applyOver, runningPlan } from "../running.ts"
+import { connect, type Remote } from "../remote.ts"
+import { type Application, applyOver, beginCanary, runningPlan } from "../running.ts"
 import { readSealedFile, refuseStale } from "../sealed-file.ts"
+import { canaryText, limitsText } from "../views/canary.ts"
 import { showChanges } from "../views/changes.ts"
 
 interface ApplyArgs {
@@ -33,6 +37,8 @@ interface ApplyArgs {
   readonly allow: readonly ChangeClass[]
   /** The reason, for the history. */
   readonly reason: string | undefined
+  /** Serve only a share of the callers first. */
+  readonly canary: CanaryTermsArgs | undefined
   /** Milliseconds, see `readWait`. */
   readonly waitMs: number | undefined
 }
@@ -51,6 +57,7 @@ const applyLine: CommandLine<ApplyArgs> = {
       "--probe",
       "first run the tests of the gateway (*.gw.yaml below this folder) with exactly this plan; exit 3 when one fails",
     ],
+    ...canaryOptions,
     messageOption,
     ...waitOptions,
   ],
@@ -60,6 +67,10 @@ const applyLine: CommandLine<ApplyArgs> = {
       "sallyport apply next.json --yes --wait 1m",
       "in CI: apply the reviewed plan; exit 3 when another was applied since, 4 when a process does not serve it after a minute",
     ],
+    [
+      "sallyport apply --canary 5% --for 30m",
+      "serve 5 % of the callers with it, and all after half an hour, unless errors, denials or latency rise",
+    ],
   ],
   parse: ([file], options) => ({
     project: readProject(options),
@@ -68,6 +79,7 @@ const applyLine: CommandLine<ApplyArgs> = {
     allowDanger: options["allowDanger"] === true,
     allow: readAllow(options),
     probe: options["probe"] === true,
+    canary: readCanary(options),
     reason: textOf(options, "message"),
     waitMs: readWait(options),
   }),
@@ -89,15 +101,39 @@ export const apply = command(applyLine, async (args, io) => {
   if (args.yes && !args.allowDanger) refuseDanger(changes)
   if (args.yes && !args.allow.includes("opens")) refuseOpening(changes, running)
   if (args.probe) await (await import("../probe.ts")).probe(io, next, args.project)
-  await confirm(io, questionFor(running), args.yes)
+  const { canary, allow, reason, waitMs } = args
+  await confirm(io, questionFor(running, canary), args.yes)
+  const application = { plan: next, sealed, reason, allow }
+  if (canary !== undefined) return tryFirst(io, remote, { application, running, canary, waitMs })
   const { record, applied } = await withProgress(io, "applying", () =>
-    applyOver(io, remote, { plan: next, sealed, reason: args.reason, allow: args.allow }, running?.record),
+    applyOver(io, remote, application, running?.record),
   )
   io.out(
     applied ? `\nApplied as serial ${record.serial}.\n` : `\nSerial ${record.serial} is running already.\n`,
   )
-  return applied ? waitForFleet(io, remote, record, args.waitMs) : exitCode.ok
+  return applied ? waitForFleet(io, remote, record, waitMs) : exitCode.ok
 })
+
+/** Begins a canary. The server continues it; this command waits for its end only with `--wait`. */
+async function tryFirst(
+  io: Io,
+  remote: Remote,
+  begin: {
+    readonly application: Application
+    readonly running: PlanAnswer | undefined
+    readonly canary: CanaryTermsArgs
+    readonly waitMs: number | undefined
+  },
+): Promise<ExitCode> {
+  const { application, running, canary: terms, waitMs = 0 } = begin
+  const canary = await withProgress(io, "preparing the canary", () =>
+    beginCanary(io, remote, application, running?.record, terms),
+  )
+  io.out(`\n${canaryText(canary)}It returns at: ${limitsText(canary.limits)}.\n`)
+  if (waitMs > 0) return waitForCanary(io, remote, canary, waitMs)
+  io.err("`sallyport canary status` compares both plans; `canary promote` and `canary cancel` end it.\n")
+  return exitCode.ok
+}
 
 /**
  * Most configuration outages were caused by a plan that had lost or doubled most of its content. Without a prompt, such a plan needs an
@@ -131,7 +167,8 @@ function refuseOpening(changes: readonly Change[], running: PlanAnswer | undefin
   )
 }
 
-function questionFor(running: PlanAnswer | undefined): string {
+function questionFor(running: PlanAnswer | undefined, canary: CanaryTermsArgs | undefined): string {
+  if (canary !== undefined) return `Serve ${canary.percent} % of the callers with this?`
   return running === undefined
     ? "Apply this as the first plan?"
     : `Apply this over serial ${running.record.serial}?`

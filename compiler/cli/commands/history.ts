@@ -6,6 +6,7 @@ import type { Io } from "../io.ts"
 import { formatOptions, readCount, readFormat } from "../options.ts"
 import { jsonDocument, print } from "../print.ts"
 import { connect, expectOk, type Remote } from "../remote.ts"
+import { canariesText } from "../views/canary.ts"
 import { planRecordText, utcText } from "../views/plan-record.ts"
 import { table } from "../views/table.ts"
 
@@ -46,8 +47,10 @@ function readShow(word: string | undefined, serial: string | undefined): number 
 export const history = command(historyLine, async (args, io) => {
   const remote = await connect(io)
   if (args.show !== undefined) return showPlan(io, remote, args.show, args.format)
-  const { plans } = expectOk<HistoryAnswer>(await remote.request("GET", `/v1/plans?limit=${args.limit}`))
-  print(io, args.format, plans, historyText)
+  const { plans, canaries = [] } = expectOk<HistoryAnswer>(
+    await remote.request("GET", `/v1/plans?limit=${args.limit}`),
+  )
+  print(io, args.format, plans, (all) => historyText(all) + canariesText(canaries))
   return exitCode.ok
 })
 

@@ -3,6 +3,7 @@ import { type CommandLine, command, exitCode } from "../command.ts"
 import { formatOptions, readFormat } from "../options.ts"
 import { print } from "../print.ts"
 import { connect, expectOk } from "../remote.ts"
+import { canaryText } from "../views/canary.ts"
 import { missingText } from "../views/missing-capability.ts"
 import { table } from "../views/table.ts"
 
@@ -45,7 +46,8 @@ function statusText(status: StatusAnswer): string {
   )
   const warnings = status.warnings.map((warning) => `warning: ${warning}\n`).join("")
   const own = trafficText(status.traffic) + databaseText(status.database) + engineText(status.engine)
-  return newest + processes + own + warnings
+  const canary = status.canary === null || status.canary === undefined ? "" : canaryText(status.canary)
+  return newest + canary + processes + own + warnings
 }
 
 /** The traffic of the process that responded. */

@@ -33,7 +33,7 @@ export interface PipelineContext {
   readonly deadlines: Deadlines
   /** That of the running plan. */
   patience: Patience
-  readonly observer: Observer
+  observer: Observer
   readonly newId: () => string
   readonly tunnels: Tunnels
   readonly certified: Certified
@@ -440,6 +440,7 @@ function finishedOf(exchange: LiveExchange, aborted: boolean): Parameters<Observ
     trace: exchange.trace,
     aborted,
     retried: exchange.retried,
+    plan: exchange.generation.plan.digest,
   }
 }
 
