@@ -1,5 +1,6 @@
 import { type ChangeClass, changeClasses } from "../../runtime/plan/change-rules.ts"
 import { CliError, type OptionValues } from "./command.ts"
+import { type MadeKind, madeKinds } from "./made-kinds.ts"
 
 /** The project's folder, and its first file. */
 export interface ProjectArgs {
@@ -75,6 +76,23 @@ export function readAllow(options: OptionValues): readonly ChangeClass[] {
   if (unknown !== undefined)
     throw new CliError(`--allow has the unknown class \`${unknown}\``, `Use ${changeClasses.join(", ")}.`)
   return changeClasses.filter((each) => words.includes(each))
+}
+
+/** What to delete of what was made at run time; read it by `readRemove`. */
+export const removeOption = [
+  "--remove <kinds>",
+  "also delete what was made at run time and is in no text: subscriptions, stores, tokens, separated by commas (default: nothing)",
+] as const
+
+/** Reads `--remove subscriptions,tokens`. */
+export function readRemove(options: OptionValues): readonly MadeKind[] {
+  const words = (textOf(options, "remove") ?? "").split(/[\s,]+/).filter((word) => word !== "")
+  const unknown = words.find((word) => !madeKinds.some((each) => each === word))
+  if (unknown !== undefined)
+    throw new CliError(`--remove has the unknown kind \`${unknown}\``, `Use ${madeKinds.join(", ")}.`)
+  if (words.length === 0 && options["remove"] !== undefined)
+    throw new CliError("--remove needs kinds", `Use ${madeKinds.join(", ")}.`)
+  return madeKinds.filter((each) => words.includes(each))
 }
 
 /** The reason that the history shows; read it by `textOf(options, "message")`. */

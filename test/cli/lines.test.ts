@@ -173,6 +173,8 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [[], { out: "a", sign: "ci.key", message: "why" }, { sign: "ci.key", reason: "why" }],
     [[], { sign: "ci.key" }, /--sign needs a file to write/],
     [[], { out: "a", sign: "ci.key", against: "empty" }, /--sign and --against exclude each other/],
+    [[], { remove: "stores" }, { remove: ["stores"] }],
+    [[], { remove: "stores", against: "empty" }, /--remove and --against exclude each other/],
   ],
   "signing-key create": [
     [["ci.key"], {}, { file: "ci.key", name: undefined }],
@@ -207,6 +209,11 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [[], { canary: "5%", returnWhen: "latency x0.5" }, /`latency x0.5`/],
     [[], { canary: "5%", minRequests: "-1" }, /--min-requests must be a whole number/],
     [[], { for: "10m" }, /belong to a canary/],
+    [[], { remove: "tokens,subscriptions" }, { remove: ["subscriptions", "tokens"], canary: undefined }],
+    [[], {}, { remove: [] }],
+    [[], { remove: "token" }, /unknown kind `token`/],
+    [[], { remove: " " }, /--remove needs kinds/],
+    [[], { remove: "tokens", canary: "5%" }, /exclude each other: the old plan still serves callers/],
   ],
   "canary status": [
     [[], {}, { format: "text" }],

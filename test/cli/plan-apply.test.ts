@@ -89,7 +89,7 @@ describe("plan", () => {
         json: { subscriptions: [...subscriptions, { name: "declared", source: "text" }] },
       },
       "GET /v1/tokens": { status: 403, json: { title: "Not permitted" } },
-      "GET /authz/stores?page_size=100": { json: { stores: [{ name: "made by hand" }] } },
+      "GET /authz/stores?page_size=100": { json: { stores: [{ id: "1", name: "made by hand" }] } },
     }
     Object.assign(control.answers, answers)
     const { out } = await run({ cwd, env: control.env }, "plan")

@@ -1,12 +1,15 @@
 import type { PlanAnswer } from "../../../runtime/control/api.ts"
 import type { ChangeClass } from "../../../runtime/plan/change-rules.ts"
 import type { Change } from "../../diff/change.ts"
+import { visible } from "../../render/width.ts"
 import { type CanaryTermsArgs, canaryOptions, readCanary } from "../canary-options.ts"
 import { waitForCanary } from "../canary-wait.ts"
 import { CliError, type CommandLine, command, type ExitCode, exitCode } from "../command.ts"
 import { confirm } from "../confirm.ts"
 import { readWait, waitForFleet, waitOptions } from "../fleet.ts"
 import type { Io } from "../io.ts"
+import { type MadeThing, removeMade, toRemove } from "../made-at-run-time.ts"
+import type { MadeKind } from "../made-kinds.ts"
 import {
   allowOption,
   configOption,
@@ -14,6 +17,8 @@ import {
   type ProjectArgs,
   readAllow,
   readProject,
+  readRemove,
+  removeOption,
   textOf,
 } from "../options.ts"
 import { withProgress } from "../progress.ts"
@@ -23,6 +28,7 @@ import { type Application, applyOver, beginCanary, runningPlan } from "../runnin
 import { readSealedFile, refuseStale } from "../sealed-file.ts"
 import { canaryText, limitsText } from "../views/canary.ts"
 import { showChanges } from "../views/changes.ts"
+import { removalText } from "../views/made-at-run-time.ts"
 
 interface ApplyArgs {
   readonly project: ProjectArgs
@@ -37,6 +43,8 @@ interface ApplyArgs {
   readonly allow: readonly ChangeClass[]
   /** The reason, for the history. */
   readonly reason: string | undefined
+  /** What to delete of what was made at run time. */
+  readonly remove: readonly MadeKind[]
   /** Serve only a share of the callers first. */
   readonly canary: CanaryTermsArgs | undefined
   /** Milliseconds, see `readWait`. */
@@ -58,6 +66,7 @@ const applyLine: CommandLine<ApplyArgs> = {
       "first run the tests of the gateway (*.gw.yaml below this folder) with exactly this plan; exit 3 when one fails",
     ],
     ...canaryOptions,
+    removeOption,
     messageOption,
     ...waitOptions,
   ],
@@ -72,17 +81,25 @@ const applyLine: CommandLine<ApplyArgs> = {
       "serve 5 % of the callers with it, and all after half an hour, unless errors, denials or latency rise",
     ],
   ],
-  parse: ([file], options) => ({
-    project: readProject(options),
-    file,
-    yes: options["yes"] === true,
-    allowDanger: options["allowDanger"] === true,
-    allow: readAllow(options),
-    probe: options["probe"] === true,
-    canary: readCanary(options),
-    reason: textOf(options, "message"),
-    waitMs: readWait(options),
-  }),
+  parse([file], options) {
+    const [canary, remove] = [readCanary(options), readRemove(options)]
+    if (canary !== undefined && remove.length > 0)
+      throw new CliError(
+        "--canary and --remove exclude each other: the old plan still serves callers",
+        "Promote the canary, then run `sallyport apply --remove` with the same plan.",
+      )
+    return {
+      project: readProject(options),
+      file,
+      yes: options["yes"] === true,
+      allowDanger: options["allowDanger"] === true,
+      allow: readAllow(options),
+      probe: options["probe"] === true,
+      ...{ canary, remove },
+      reason: textOf(options, "message"),
+      waitMs: readWait(options),
+    }
+  },
 }
 
 /** The order matters: a stale plan is refused before its changes are shown, because they would be compared with the wrong plan. */
@@ -92,15 +109,18 @@ export const apply = command(applyLine, async (args, io) => {
   const remote = await connect(io)
   const next = sealed?.plan ?? (await compilePlan(io, args.project, files))
   const running = await runningPlan(remote)
+  const things = await toRemove(remote, args.remove, [running?.plan.plan, next.plan])
   if (running?.record.digest === next.digest) {
-    io.out(`Serial ${running.record.serial} is running and has the same content. Nothing to do.\n`)
-    return exitCode.ok
+    const same = `Serial ${running.record.serial} is running and has the same content.`
+    io.out(args.remove.length === 0 ? `${same} Nothing to do.\n` : `${same}\n`)
+    return removeOnly(io, remote, args, things)
   }
   if (sealed !== undefined) refuseStale(sealed.seal.base, running)
   const changes = showChanges(io, running?.plan.plan, next.plan, "text", next.origins)
   if (args.yes && !args.allowDanger) refuseDanger(changes)
   if (args.yes && !args.allow.includes("opens")) refuseOpening(changes, running)
   if (args.probe) await (await import("../probe.ts")).probe(io, next, args.project)
+  if (args.remove.length > 0) io.out(removalText(things))
   const { canary, allow, reason, waitMs } = args
   await confirm(io, questionFor(running, canary), args.yes)
   const application = { plan: next, sealed, reason, allow }
@@ -111,8 +131,33 @@ export const apply = command(applyLine, async (args, io) => {
   io.out(
     applied ? `\nApplied as serial ${record.serial}.\n` : `\nSerial ${record.serial} is running already.\n`,
   )
-  return applied ? waitForFleet(io, remote, record, waitMs) : exitCode.ok
+  const code = applied ? await waitForFleet(io, remote, record, waitMs) : exitCode.ok
+  if (code === exitCode.ok) await remove(io, remote, things)
+  else if (things.length > 0) io.err("Nothing was removed, because not every process serves the plan.\n")
+  return code
 })
+
+/** The same plan runs already, so that there is only something to delete. */
+async function removeOnly(
+  io: Io,
+  remote: Remote,
+  args: ApplyArgs,
+  things: readonly MadeThing[],
+): Promise<ExitCode> {
+  if (args.remove.length === 0) return exitCode.ok
+  io.out(removalText(things))
+  if (things.length === 0) return exitCode.ok
+  await confirm(io, "Delete this?", args.yes)
+  await remove(io, remote, things)
+  return exitCode.ok
+}
+
+/** Deletes exactly what was shown. */
+async function remove(io: Io, remote: Remote, things: readonly MadeThing[]): Promise<void> {
+  if (things.length === 0) return
+  await withProgress(io, "removing", () => removeMade(remote, things))
+  io.out(`Removed ${things.map(({ kind, name }) => `${kind.slice(0, -1)} ${visible(name)}`).join(", ")}.\n`)
+}
 
 /** Begins a canary. The server continues it; this command waits for its end only with `--wait`. */
 async function tryFirst(

@@ -7,6 +7,8 @@ import { type PlanSeal, type SealedPlan, sealPlan } from "../../../runtime/plan/
 import { authorOf } from "../author.ts"
 import { CliError, type CommandLine, command, exitCode } from "../command.ts"
 import type { Io } from "../io.ts"
+import { listMade, toRemove } from "../made-at-run-time.ts"
+import type { MadeKind } from "../made-kinds.ts"
 import {
   configOption,
   jsonOption,
@@ -14,6 +16,7 @@ import {
   type ProjectArgs,
   readFormat,
   readProject,
+  readRemove,
   requestsOption,
   textOf,
 } from "../options.ts"
@@ -24,7 +27,7 @@ import { connect, orWithout, type Remote } from "../remote.ts"
 import { historyOf, runningPlan } from "../running.ts"
 import { readSigningKey } from "../signing-key.ts"
 import { showChanges } from "../views/changes.ts"
-import { madeAtRunTime } from "../views/made-at-run-time.ts"
+import { madeText, removalText } from "../views/made-at-run-time.ts"
 import { showRequests } from "../views/requests.ts"
 
 interface PlanArgs {
@@ -40,6 +43,8 @@ interface PlanArgs {
   readonly format: "text" | "json" | "markdown"
   /** A file for the comparison of requests. */
   readonly requests: string | undefined
+  /** What `apply` with the same option would delete. */
+  readonly remove: readonly MadeKind[]
 }
 
 const planLine: CommandLine<PlanArgs> = {
@@ -56,6 +61,10 @@ const planLine: CommandLine<PlanArgs> = {
     ],
     messageOption,
     requestsOption,
+    [
+      "--remove <kinds>",
+      "list what `apply --remove` would delete: subscriptions, stores, tokens, separated by commas",
+    ],
     ...peopleOptions,
     ["--format <format>", "text, json or markdown (default: text)"],
     jsonOption,
@@ -86,7 +95,13 @@ const planLine: CommandLine<PlanArgs> = {
     const reason = textOf(options, "message")
     const format = readFormat(options, ["text", "json", "markdown"])
     const [people, requests] = [readPeople(options), textOf(options, "requests")]
-    return { project: readProject(options), against, out, sign, reason, people, format, requests }
+    const remove = readRemove(options)
+    if (remove.length > 0 && against !== undefined)
+      throw new CliError(
+        "--remove and --against exclude each other",
+        "Remove --against: only a running Sallyport knows what was made there.",
+      )
+    return { project: readProject(options), against, out, sign, reason, people, format, requests, remove }
   },
 }
 
@@ -102,7 +117,13 @@ export const plan = command(planLine, async (args, io) => {
   const people =
     ofFile === undefined ? await peopleOfRunning(io, old.remote, old.plan?.plan, next, args.people) : [ofFile]
   showChanges(io, old.plan?.plan, next.plan, format, next.origins, people)
-  if (format === "text" && old.remote !== undefined) io.out(await madeAtRunTime(old.remote, old.plan?.plan))
+  if (old.remote !== undefined && format === "text")
+    io.out(madeText(await listMade(old.remote, [old.plan?.plan])))
+  if (old.remote !== undefined && args.remove.length > 0) {
+    const removed = removalText(await toRemove(old.remote, args.remove, [old.plan?.plan, next.plan]))
+    if (format === "text") io.out(removed)
+    else io.err(removed)
+  }
   if (old.plan !== undefined) {
     const { folder } = project
     const plans = { before: { plan: old.plan, folder }, after: { plan: next, folder } }

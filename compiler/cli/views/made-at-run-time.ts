@@ -1,48 +1,46 @@
-import type { MachineToken, Subscription } from "../../../runtime/control/api.ts"
-import type { PlanBody } from "../../../runtime/plan/plan.ts"
 import { visible } from "../../render/width.ts"
-import type { Remote } from "../remote.ts"
+import type { MadeThing } from "../made-at-run-time.ts"
+import { type MadeKind, madeKinds } from "../made-kinds.ts"
 
 const namesShown = 5
 
-/**
- * What was made through the APIs and is in no text: subscriptions, tokens and stores. No apply removes it. Empty without any; what the caller may not
- * see is left out.
- */
-export async function madeAtRunTime(remote: Remote, running: PlanBody | undefined): Promise<string> {
-  const [subscriptions, tokens, stores] = await Promise.all([
-    listed<{ subscriptions: Subscription[] }>(remote, "/v1/subscriptions?limit=500"),
-    listed<{ tokens: MachineToken[] }>(remote, "/v1/tokens"),
-    listed<{ stores: { name: string }[] }>(remote, "/authz/stores?page_size=100"),
-  ])
-  const declared = running?.authz?.stores ?? {}
-  const rows: readonly (readonly [string, readonly string[], string])[] = [
-    [
-      "subscriptions",
-      (subscriptions?.subscriptions ?? []).flatMap(({ name, source }) => (source === "issued" ? [name] : [])),
-      "sallyport subscription delete",
-    ],
-    [
-      "stores",
-      (stores?.stores ?? []).flatMap(({ name }) => (Object.hasOwn(declared, name) ? [] : [name])),
-      "DELETE /authz/stores/{id}",
-    ],
-    ["tokens", (tokens?.tokens ?? []).map(({ name }) => name), "sallyport control-token revoke"],
-  ]
-  const lines = rows.flatMap(([what, names, remove]) =>
-    names.length === 0 ? [] : [`  ${what.padEnd(13)}  ${namesText(names)} (\`${remove}\`)\n`],
-  )
-  return lines.length === 0
+const commands: Readonly<Record<MadeKind, string>> = {
+  subscriptions: "sallyport subscription delete",
+  stores: "DELETE /authz/stores/{id}",
+  tokens: "sallyport control-token revoke",
+}
+
+/** What was made through the APIs and is in no text. No apply removes it without `--remove`. Empty without any. */
+export function madeText(made: ReadonlyMap<MadeKind, readonly MadeThing[]>): string {
+  const lines = linesOf(made, (kind) => ` (\`${commands[kind]}\`)`, namesShown)
+  return lines === ""
     ? ""
-    : `\nMade at run time, not in the text. \`apply\` keeps it; to remove it:\n${lines.join("")}`
+    : `\nMade at run time, not in the text. \`apply\` keeps it; to remove it:\n${lines}`
 }
 
-function namesText(names: readonly string[]): string {
-  const shown = names.slice(0, namesShown).map(visible).join(", ")
-  return names.length > namesShown ? `${shown} and ${names.length - namesShown} more` : shown
+/** Everything that `--remove` deletes, by name. */
+export function removalText(things: readonly MadeThing[]): string {
+  const made = new Map(madeKinds.map((kind) => [kind, things.filter((each) => each.kind === kind)]))
+  const lines = linesOf(made, () => "", Number.POSITIVE_INFINITY)
+  return lines === ""
+    ? "\n`apply --remove` deletes nothing: nothing of these kinds was made at run time.\n"
+    : `\n\`apply --remove\` deletes, with everything in it:\n${lines}`
 }
 
-async function listed<Body>(remote: Remote, path: string): Promise<Body | undefined> {
-  const { status, body } = await remote.request("GET", path)
-  return status === 200 ? (body as Body) : undefined
+function linesOf(
+  made: ReadonlyMap<MadeKind, readonly MadeThing[]>,
+  remedy: (kind: MadeKind) => string,
+  most: number,
+): string {
+  return madeKinds
+    .flatMap((kind) => {
+      const names = (made.get(kind) ?? []).map(({ name }) => name)
+      return names.length === 0 ? [] : [`  ${kind.padEnd(13)}  ${namesText(names, most)}${remedy(kind)}\n`]
+    })
+    .join("")
+}
+
+function namesText(names: readonly string[], most: number): string {
+  const shown = names.slice(0, most).map(visible).join(", ")
+  return names.length > most ? `${shown} and ${names.length - most} more` : shown
 }
