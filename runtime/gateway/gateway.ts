@@ -277,6 +277,8 @@ class RunningGateway implements Gateway {
   #current: Provisioned | undefined
   /** Serves a share of the callers beside the current plan. */
   #canary: RunningCanary | undefined
+  /** Its plan is prepared to become the current one, so its generation stays usable when it ends as a canary. */
+  #adopted: RunningCanary | undefined
   #queue: Promise<unknown> = Promise.resolve()
 
   /** What outlives plans: connections, caches and counters. */
@@ -384,7 +386,7 @@ class RunningGateway implements Gateway {
 
   endCanary(): void {
     const canary = this.#takeCanary()
-    canary?.provisioned.generation.retire()
+    if (canary !== this.#adopted) canary?.provisioned.generation.retire()
     if (canary !== undefined) this.#watchFiles()
     this.#forgetEnded()
   }
@@ -532,9 +534,12 @@ class RunningGateway implements Gateway {
     }
     // The plan of a canary becomes that of all callers with its connections and counters.
     const canary = !again && this.#canary?.digest === plan.digest ? this.#canary : undefined
+    this.#adopted = canary
     const next = canary?.provisioned ?? (await this.#provision(plan))
     const drop = () => {
-      if (canary === undefined) next.generation.retire()
+      this.#adopted = undefined
+      // A canary that still runs keeps its generation.
+      if (canary === undefined || this.#canary !== canary) next.generation.retire()
     }
     try {
       const listeners = { side: "gateway", listen: next.listen } as const
@@ -610,6 +615,7 @@ class RunningGateway implements Gateway {
   /** Replaces the plan, then closes the listeners that are no longer needed, so that there is always one. */
   #activate(plan: Plan, next: Provisioned, { opened, transports, files }: OpenedListeners): Applied {
     const previous = this.#current
+    this.#adopted = undefined
     // After a change of files the same plan runs, so its canary stays.
     if (previous?.generation.plan.digest !== plan.digest) {
       const canary = this.#takeCanary()
