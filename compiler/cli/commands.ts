@@ -153,6 +153,12 @@ export const commands: readonly CommandRow[] = [
     load: async () => (await import("./commands/diff.ts")).diff,
   },
   {
+    name: "replay",
+    purpose: "operate",
+    summary: "replay recorded requests through another plan, and show who would be treated differently",
+    load: async () => (await import("./commands/replay.ts")).replay,
+  },
+  {
     name: "history",
     purpose: "operate",
     summary: "list the plans that were applied, newest first",

@@ -81,6 +81,33 @@ const change = z.strictObject({
 })
 const changes = z.array(change)
 
+const counted = { requests: count, callers: count }
+const treated = z.strictObject({ kind: z.enum(["served", "answered", "refused"]), words: text, by: text })
+
+/** What recorded requests become: `replayDocument`. */
+const replay = z.strictObject({
+  recorded: z.strictObject(counted),
+  period: z.strictObject({ from: text, to: text }).nullable(),
+  unchanged: count,
+  sent: count,
+  concerned: z.strictObject({ ...counted, routes: z.array(z.strictObject({ route: text, ...counted })) }),
+  differing: z.strictObject(counted),
+  groups: z.array(
+    z.strictObject({
+      effect: z.enum(["opens", "closes", "changes"]),
+      ...{ before: treated, after: treated, facts: names, ...counted },
+      routes: z.array(z.strictObject({ route: text, requests: count })),
+      example: z.strictObject({
+        ...{ method: text, host: text, target: text, caller: text, at: text },
+        facts: z.array(z.strictObject({ name: text, before: text.nullable(), after: text.nullable() })),
+      }),
+    }),
+  ),
+  notReplayed: z.array(z.strictObject({ reason: text, requests: count })),
+  ofOtherPlans: count,
+  segments: z.strictObject({ whole: count, torn: count, damaged: count, foreign: count, unknown: count }),
+})
+
 const tuple = z.strictObject({
   user: text,
   relation: text,
@@ -366,6 +393,7 @@ const ownOutputs: Readonly<Record<string, OutputSchema>> = {
   "try request": { schema: passage },
   plan: { schema: changes },
   diff: { schema: changes },
+  replay: { schema: replay },
 }
 
 /** Of commands that ask the engine, by command. */

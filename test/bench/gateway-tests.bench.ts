@@ -1,9 +1,19 @@
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { collectors, mutateGateways, readGateways, runGateways } from "../../compiler/cli/gateway-run.ts"
 import { testFolders } from "../../compiler/cli/test-files.ts"
 import { Report } from "../../compiler/core/diagnostic.ts"
 import type { GatewaySuite } from "../../compiler/gateway-test/gateway-suite.ts"
 import { worldOf } from "../../compiler/gateway-test/run-suite.ts"
+import { replayRecord } from "../../compiler/replay/replay-record.ts"
 import { openInProcess } from "../../runtime/gateway/in-process/in-process-gateway.ts"
+import { markOf } from "../../runtime/record/mark.ts"
+import { openRecord } from "../../runtime/record/read-record.ts"
+import { lineOf, RecordWriter } from "../../runtime/record/record-writer.ts"
+import { questionText, type RecordedRequest } from "../../runtime/record/recorded-request.ts"
+import { recordKey } from "../../runtime/record/segment.ts"
+import { environment, planOfText, projectText } from "../record/recorded-gateway.ts"
 
 // Tests of the gateway: how long a thousand take, how many mutants a second are tried, and how many requests the door of the gateway in process
 // takes, for replays.
@@ -139,7 +149,94 @@ async function replay(suites: readonly GatewaySuite[]): Promise<void> {
   )
 }
 
+/** Writes a record: two thirds of the requests have tokens of 500 callers, and ask for a relation. */
+async function writeRecord(folder: string, requests: number, plan: string): Promise<void> {
+  const key = recordKey(environment.TRAFFIC_KEY)
+  const counts = { recorded: 0, bytes: 0, dropped: { "queue-full": 0, "write-failed": 0 } }
+  const options = { folder, key, bytesMax: 2 ** 30, counts, onChange: fail as (reason?: string) => void }
+  const writer = new RecordWriter(options)
+  for (let at = 0; at < requests; at += 1) {
+    writer.write(
+      lineOf(
+        recordedAt(at, plan, (text) => markOf(key, text)),
+        [],
+      ),
+    )
+    if (at % 1_000 === 999) await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  await writer.close()
+  if (counts.recorded !== requests) fail(JSON.stringify(counts))
+}
+
+function recordedAt(at: number, plan: string, mark: (text: string) => string): RecordedRequest {
+  const isOpen = at % 3 === 0
+  const [sub, object] = [`user-${at % 500}`, String(at % 10_000)]
+  const question = { store: "shop", user: `user:${sub}`, relation: "viewer", object: `order:${object}` }
+  const allowed = at % 10 !== 1
+  const status = isOpen || allowed ? 200 : 403
+  const atMs = Date.UTC(2026, 0, 1) + at * 1_000
+  const claims = { iss: "https://own.example", aud: "api", sub, exp: Date.UTC(2027, 0, 1) / 1_000, iat: 1 }
+  const response = {
+    backend: "orders",
+    status: 200,
+    headers: [["content-type", "application/json"]] as const,
+  }
+  return {
+    ...{ atMs, plan, method: "GET", host: "shop.example", bodyBytes: 0, ip: "203.0.113.0", wholeIp: false },
+    target: isOpen ? `/shop/open?page=${at}` : `/shop/orders/${object}`,
+    headers: [
+      ["accept", "application/json"],
+      ["user-agent", "bench/1"],
+    ],
+    left: isOpen ? [] : ["header:authorization"],
+    caller: mark(isOpen ? "nobody" : sub),
+    ...(isOpen ? {} : { claims, claimsLeft: [] }),
+    answers: isOpen ? [] : [[mark(questionText(question)), allowed]],
+    responses: status === 200 ? [response] : [],
+    outcome: {
+      route: isOpen ? "GET /shop/open" : "GET /shop/orders/{id}",
+      ...{ status, problem: status === 403 ? "forbidden" : null, reason: null },
+      by: status === 403 ? ["require", ""] : null,
+    },
+  }
+}
+
+/** Decrypts a record and sends all its requests through two plans: every route is concerned. */
+async function replayRecorded(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "sallyport-bench-record-"))
+  const requests = 20_000
+  const text = projectText({ port: 8000, backend: "http://127.0.0.1:9" })
+  const [before, after] = [
+    planOfText(text),
+    planOfText(text.replace("trust none", "trust none; errors apim")),
+  ]
+  try {
+    await writeRecord(folder, requests, before.digest)
+    const [rates, cpuRates]: [number[], number[]] = [[], []]
+    for (let round = -1; round < rounds; round += 1) {
+      const { wall, cpu } = await timed(async () => {
+        const record = await openRecord(folder, environment.TRAFFIC_KEY)
+        const located = { environment, folder }
+        const found = await replayRecord(record, {
+          before: { plan: before, ...located },
+          after: { plan: after, ...located },
+        })
+        if (typeof found === "string" || found.sent !== requests) fail(JSON.stringify(found))
+      })
+      if (round < 0) continue
+      rates.push(requests / wall)
+      cpuRates.push(requests / cpu)
+    }
+    const [rate, cpuRate] = [median(rates), median(cpuRates)]
+    print("recorded requests, replayed through two plans", rate, "/s", rates, "", true)
+    print("recorded requests replayed, per CPU second", cpuRate, "/s", cpuRates, "≥ 5000", cpuRate >= 5_000)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
 const suites = await ownSuites()
 await thousandTests(suites)
 await mutants(suites)
 await replay(suites)
+await replayRecorded()

@@ -236,6 +236,17 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [["a", "b"], { format: "json" }, { before: "a", after: "b", format: "json" }],
     [["a"], {}, /needs two/],
     [["a", "b"], { requests: "r.json" }, { requests: "r.json" }],
+    [["a", "b"], { traffic: "t" }, { traffic: "t", format: "text" }],
+    [["a", "b"], { traffic: "t", format: "json" }, /cannot be a part of the JSON/],
+  ],
+  replay: [
+    [
+      ["t"],
+      {},
+      { record: "t", against: undefined, format: "text", project: { folder: ".", entry: "gateway.conf" } },
+    ],
+    [["t"], { against: "../main", json: true }, { against: "../main", format: "json" }],
+    [[], {}, /needs the folder of a record/],
   ],
   explain: [
     [["sp2001"], {}, { what: "code", code: "SP2001" }],

@@ -58,12 +58,12 @@ export function projectText({
     secret issuer_key = env(ISSUER_KEY)
     secret partner_key = env(PARTNER_KEY)
     issuer own { key secret issuer_key; issuer "https://own.example"; audience "api" }
-    subscription partner { all-apis; key partner_key }
+    subscription partner { api *; key partner_key }
     backend orders { url "${backend}" }
     api shop { path "/shop"; ${api} }`
 }
 
-const model = `model
+export const model = `model
   schema 1.1
 type user
 type order
@@ -79,7 +79,7 @@ export function planOfText(text: string): Plan {
     ["shop.fga", model],
   ])
   const { plan, diagnostics } = compile(files, "gateway.conf")
-  if (plan === undefined) throw new Error(JSON.stringify(diagnostics, null, 1))
+  if (plan === undefined) throw new Error(JSON.stringify(diagnostics.map(({ detail }) => detail)))
   return plan
 }
 

@@ -27,6 +27,7 @@ const compilerRooms = [
   "compiler/analysis",
   "compiler/diff",
   "compiler/request-compare",
+  "compiler/replay",
   "compiler/render",
   "compiler/compile.ts",
 ]
@@ -788,7 +789,7 @@ export const rooms: readonly Room[] = [
   },
   {
     path: "compiler/request-compare",
-    doors: ["compare-requests", "outcome"],
+    doors: ["compare-requests", "outcome", "route-part"],
     may: [
       "compiler/model-compare",
       "compiler/openapi",
@@ -800,6 +801,22 @@ export const rooms: readonly Room[] = [
       "runtime/identity",
     ],
   },
+  // Recorded requests, sent through two plans.
+  {
+    path: "compiler/replay",
+    doors: ["replay", "replay-record"],
+    may: [
+      "compiler/request-compare",
+      "runtime/plan",
+      "runtime/expression",
+      "runtime/check",
+      "runtime/gateway",
+      "runtime/identity",
+      "runtime/policies",
+      "runtime/record",
+    ],
+    builtins: ["node:net"],
+  },
   {
     path: "compiler/render",
     doors: [
@@ -808,12 +825,20 @@ export const rooms: readonly Room[] = [
       "explain",
       "json",
       "people",
+      "replay",
       "requests",
       "text",
       "unified-diff",
       "width",
     ],
-    may: ["compiler/core", "compiler/analysis", "compiler/diff", "compiler/request-compare", "runtime/check"],
+    may: [
+      "compiler/core",
+      "compiler/analysis",
+      "compiler/diff",
+      "compiler/request-compare",
+      "compiler/replay",
+      "runtime/check",
+    ],
     packages: ["picocolors"],
     builtins: ["node:crypto"],
   },

@@ -26,6 +26,7 @@ import { compilePlan, demandEntry } from "../project.ts"
 import { connect, orWithout, type Remote } from "../remote.ts"
 import { historyOf, runningPlan } from "../running.ts"
 import { readSigningKey } from "../signing-key.ts"
+import { readTraffic, showTraffic, trafficOption } from "../traffic.ts"
 import { showChanges } from "../views/changes.ts"
 import { madeText, removalText } from "../views/made-at-run-time.ts"
 import { showRequests } from "../views/requests.ts"
@@ -45,6 +46,8 @@ interface PlanArgs {
   readonly requests: string | undefined
   /** What `apply` with the same option would delete. */
   readonly remove: readonly MadeKind[]
+  /** The folder of a record of requests. */
+  readonly traffic: string | undefined
 }
 
 const planLine: CommandLine<PlanArgs> = {
@@ -65,6 +68,7 @@ const planLine: CommandLine<PlanArgs> = {
       "--remove <kinds>",
       "list what `apply --remove` would delete: subscriptions, stores, tokens, separated by commas",
     ],
+    trafficOption,
     ...peopleOptions,
     ["--format <format>", "text, json or markdown (default: text)"],
     jsonOption,
@@ -101,13 +105,14 @@ const planLine: CommandLine<PlanArgs> = {
         "--remove and --against exclude each other",
         "Remove --against: only a running Sallyport knows what was made there.",
       )
-    return { project: readProject(options), against, out, sign, reason, people, format, requests, remove }
+    const [project, traffic] = [readProject(options), readTraffic(options, format)]
+    return { project, against, out, sign, reason, people, format, requests, remove, traffic }
   },
 }
 
 /** Exit code 2 means changes, so that a script can tell them from errors. */
 export const plan = command(planLine, async (args, io) => {
-  const { project, against, out, format, requests } = args
+  const { project, against, out, format, requests, traffic } = args
   const key = args.sign === undefined ? undefined : readSigningKey(io, args.sign)
   const files = demandEntry(io, project)
   const old = await comparedWith(against, io)
@@ -128,6 +133,7 @@ export const plan = command(planLine, async (args, io) => {
     const { folder } = project
     const plans = { before: { plan: old.plan, folder }, after: { plan: next, folder } }
     await showRequests(io, plans, { isText: format === "text", file: requests })
+    if (traffic !== undefined) await showTraffic(io, traffic, plans, format)
   }
   if (out !== undefined) {
     const { base, history } = old

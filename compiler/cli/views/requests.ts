@@ -1,14 +1,8 @@
 import { resolve } from "node:path"
-import type { Plan } from "../../../runtime/plan/plan.ts"
 import type { RequestComparison } from "../../request-compare/compare-requests.ts"
 import type { Io } from "../io.ts"
+import type { LocatedPlan } from "../located-plan.ts"
 import { writeOutputFile } from "../output-file.ts"
-
-/** A plan, and the folder of its files. */
-export interface LocatedPlan {
-  readonly plan: Plan
-  readonly folder: string
-}
 
 /** What is printed of a comparison of requests. */
 export interface RequestOutput {

@@ -71,6 +71,8 @@ export interface GatewayDependencies extends Outside {
   /** Absent: plans with quotas are refused. */
   readonly quotas?: QuotaCounters | undefined
   readonly authorizer: Authorizer
+  /** Answers instead of the decision points of the plan. */
+  readonly decisionPointOf?: ((name: string) => Authorizer) | undefined
   readonly cache: Cache
   readonly http: OutgoingHttp
   /** Absent: plans with certificates from ACME are refused. */

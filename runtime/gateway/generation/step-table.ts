@@ -247,8 +247,10 @@ class Recorder implements Provision {
   }
 
   decisionPoint(name: string): Authorizer {
-    return this.#use((table) =>
-      have(table.resources.decisionPoints.get(name)?.value, `decision point \`${name}\``),
+    return this.#use(
+      (table) =>
+        table.dependencies.decisionPointOf?.(name) ??
+        have(table.resources.decisionPoints.get(name)?.value, `decision point \`${name}\``),
     )
   }
 

@@ -21,6 +21,8 @@ export interface LimitLeft {
 export class CountedLimits implements Limiter {
   readonly #clock: VirtualClock
   #counts: LocalLimiter
+  /** It has counted since the last restart: making a limiter costs more than most requests. */
+  #isUsed = false
   note: (left: LimitLeft) => void = () => undefined
 
   constructor(clock: VirtualClock) {
@@ -29,10 +31,12 @@ export class CountedLimits implements Limiter {
   }
 
   restart(): void {
-    this.#counts = createMemoryLimiter({ now: this.#clock.monotonic })
+    if (this.#isUsed) this.#counts = createMemoryLimiter({ now: this.#clock.monotonic })
+    this.#isUsed = false
   }
 
   take(counter: string, key: string, callsMax: number, periodSeconds: number, amount?: number): Taken {
+    this.#isUsed = true
     const taken = this.#counts.take(counter, key, callsMax, periodSeconds, amount)
     const { allowed, remaining: left } = taken
     this.note({ is: "limit", counter, key, callsMax, periodSeconds, allowed, left })
@@ -40,10 +44,12 @@ export class CountedLimits implements Limiter {
   }
 
   add(counter: string, key: string, periodSeconds: number, amount: number): void {
+    this.#isUsed = true
     this.#counts.add(counter, key, periodSeconds, amount)
   }
 
   enter(counter: string, key: string, max: number): (() => void) | undefined {
+    this.#isUsed = true
     return this.#counts.enter(counter, key, max)
   }
 }

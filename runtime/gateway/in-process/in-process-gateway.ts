@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto"
 import type { LoadedModel } from "../../check/loaded-model.ts"
 import { createKeyTable, type Subscriber } from "../../identity/keys.ts"
 import type { Plan } from "../../plan/plan.ts"
+import type { Authorizer } from "../../policies/policy.ts"
 import type { RelationChange } from "../../policies/ports.ts"
 import { UrlBackends } from "../backends/backends-by-url.ts"
 import { defaultPatience } from "../backends/patience.ts"
@@ -52,6 +53,10 @@ export interface InProcessOptions {
   readonly folder: string
   /** For mutation: how else each step could be. */
   readonly alternatives?: Alternatives
+  /** Answers questions about relations instead of the engine with the tuples of the world. */
+  readonly authorizer?: Authorizer
+  /** Answers instead of the decision points of the plan. */
+  readonly decisionPointOf?: (name: string) => Authorizer
 }
 
 interface Recording {
@@ -118,7 +123,9 @@ export class InProcessGateway {
       ...{ environment, folder: options.folder, clock, pools },
       createVerifier: this.#issuers.createVerifier,
       createKeyTable: (entries) => this.#keyTable(entries),
-      ...{ limiter: this.#limits, quotas: this.#quotas, authorizer: this.#stores },
+      ...{ limiter: this.#limits, quotas: this.#quotas },
+      authorizer: options.authorizer ?? this.#stores,
+      decisionPointOf: options.decisionPointOf,
       cache: this.#cache,
       http: new DoubledHttp(stage),
       backendsByUrl: new UrlBackends(pools),
@@ -184,6 +191,17 @@ export class InProcessGateway {
     return this.#issuers.sign(order)
   }
 
+  /** Name of the issuer in the plan whose tokens have this `iss`; undefined: none. */
+  issuerOf(iss: string): string | undefined {
+    return this.#issuers.named(iss)
+  }
+
+  /** Key of the route of a request in the plan; undefined: it has none. */
+  routeOf(request: ClientRequest): string | undefined {
+    const match = this.#match(request)
+    return match?.kind === "found" ? match.route.key : undefined
+  }
+
   /** A key of a subscription that the plan declares; undefined: it declares none with this name. */
   keyOf(subscription: string): string | undefined {
     return this.#keys.get(subscription)
@@ -236,11 +254,15 @@ export class InProcessGateway {
   }
 
   #placed(request: ClientRequest, credentials: Credentials): ClientRequest {
-    const host = request.headers.find(([name]) => name.toLowerCase() === "host")?.[1] ?? "localhost"
-    const [path = ""] = request.target.split("?")
-    const match = this.#provisioned?.generation.routes.find(request.method, path, host)
+    const match = this.#match(request)
     const route = match?.kind === "found" ? match.route.plan : undefined
     return withCredentials(request, credentials, this.#plan.plan, route, (token) => this.token(token))
+  }
+
+  #match({ headers, target, method }: ClientRequest) {
+    const host = headers.find(([name]) => name.toLowerCase() === "host")?.[1] ?? "localhost"
+    const [path = ""] = target.split("?")
+    return this.#provisioned?.generation.routes.find(method, path, host)
   }
 
   #play(request: BackendRequest): BackendAnswer | Promise<BackendAnswer> {

@@ -25,7 +25,7 @@ export function withCredentials(
   route: Route | undefined,
   sign: (token: IssuedToken) => string,
 ): ClientRequest {
-  const places = route === undefined ? [] : shownIn(plan, route.sections.inbound)
+  const places = route === undefined ? [] : placesOf(plan, route)
   let placed = request
   const { token, key, password } = credentials
   if (token !== undefined) {
@@ -58,6 +58,18 @@ function completed(token: TokenOrder, plan: PlanBody, route: Route | undefined):
 
 function inside({ steps }: PlanBody, ids: readonly StepId[]): Step[] {
   return [...stepsReached(steps, ids).values()]
+}
+
+const placesOfRoutes = new WeakMap<Route, readonly ShownCredential[]>()
+
+/** Where a route reads credentials. A replay asks for each of its requests. */
+function placesOf(plan: PlanBody, route: Route): readonly ShownCredential[] {
+  let places = placesOfRoutes.get(route)
+  if (places === undefined) {
+    places = shownIn(plan, route.sections.inbound)
+    placesOfRoutes.set(route, places)
+  }
+  return places
 }
 
 function shownIn(plan: PlanBody, ids: readonly StepId[]): ShownCredential[] {

@@ -67,6 +67,12 @@ export class PlayedIssuers {
     return [...this.#settings.keys()]
   }
 
+  /** The issuer of the plan whose tokens have this `iss`. */
+  named(iss: string): string | undefined {
+    for (const settings of this.#settings.values()) if (issuerNameOf(settings) === iss) return settings.name
+    return undefined
+  }
+
   /**
    * A token of an issuer of the plan.
    * @throws Error for another issuer
