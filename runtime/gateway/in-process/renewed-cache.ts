@@ -6,6 +6,8 @@ import type { VirtualClock } from "./virtual-clock.ts"
 export class RenewedCache implements Cache {
   readonly #clock: VirtualClock
   #cache: Cache
+  /** It may have entries: making a cache costs more than asking whether there are any. */
+  #isUsed = false
 
   constructor(clock: VirtualClock) {
     this.#clock = clock
@@ -13,14 +15,17 @@ export class RenewedCache implements Cache {
   }
 
   restart(): void {
-    this.#cache = createMemoryCache({ now: this.#clock.now })
+    if (this.#isUsed) this.#cache = createMemoryCache({ now: this.#clock.now })
+    this.#isUsed = false
   }
 
   get(key: string): Cached | undefined | Promise<Cached | undefined> {
+    this.#isUsed = true
     return this.#cache.get(key)
   }
 
   set(key: string, bytes: Buffer, forMs: number): boolean | Promise<boolean> {
+    this.#isUsed = true
     return this.#cache.set(key, bytes, forMs)
   }
 
@@ -29,10 +34,12 @@ export class RenewedCache implements Cache {
   }
 
   get flights(): Cache["flights"] {
+    this.#isUsed = true
     return this.#cache.flights
   }
 
   get vectors(): Cache["vectors"] {
+    this.#isUsed = true
     return this.#cache.vectors
   }
 
