@@ -25,6 +25,7 @@ const commonBlocks: readonly BlockReference["name"][] = [
   "inbound",
   "outbound",
   "cors",
+  "oidc",
 ]
 
 /** The output of `sallyport help SALLYPORT_SPOOL` for an environment variable. Undefined for any other word. */

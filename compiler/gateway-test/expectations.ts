@@ -9,7 +9,7 @@ import { jsonOf, type Tree, type TreeEntry } from "./value-tree.ts"
 
 const expectKeys = [
   ...["status", "headers", "body", "json", "check", "problem", "reason", "by", "route"],
-  ...["backends", "left", "decision", "granted", "revoked", "took"],
+  ...["backends", "left", "decision", "granted", "revoked", "log", "took"],
 ]
 const sentKeys = ["method", "path", "headers", "body", "json"]
 const decisionKeys = ["allowed", "user", "relation", "object", "store", "proof"]
@@ -42,6 +42,7 @@ export class ExpectationReader {
       decision: ({ value }) => this.#reader.oneOrMore(value).map((each) => this.#decision(each)),
       granted: ({ value }) => [this.#changes(value, "grant")],
       revoked: ({ value }) => [this.#changes(value, "revoke")],
+      log: ({ value }) => this.#log(value),
       took: ({ value }) => [this.#took(value)],
     }
     return expectKeys.flatMap((name) => {
@@ -280,6 +281,33 @@ export class ExpectationReader {
           : { expected: listText(wanted), got: listText(got) }
       },
     }
+  }
+
+  /** Each text must be in a line that a step wrote to the log; `null`: there is no line. */
+  #log(tree: Tree): Expectation[] {
+    const lines = ({ log }: Observed) => log.map(({ message }) => message)
+    if (tree.is === "scalar" && tree.value === null)
+      return [
+        {
+          ...{ what: "log", span: tree.span },
+          differs: (passage) =>
+            passage.log.length === 0 ? undefined : { expected: "no line", got: lines(passage).join("; ") },
+        },
+      ]
+    return this.#reader.oneOrMore(tree).flatMap((each) => {
+      const wanted = this.#reader.text(each, "`log`")
+      if (wanted === undefined) return []
+      return [
+        {
+          ...{ what: "log", span: each.span },
+          differs: (passage: Observed) => {
+            const got = lines(passage)
+            if (got.some((line) => line.includes(wanted))) return undefined
+            return { expected: wanted, got: got.length === 0 ? "no line" : got.join("; ") }
+          },
+        },
+      ]
+    })
   }
 
   #took(tree: Tree): Expectation | undefined {

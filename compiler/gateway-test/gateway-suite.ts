@@ -1,5 +1,6 @@
 import type { TupleKey } from "../../runtime/check/ports.ts"
 import type { InProcessGateway, Passage } from "../../runtime/gateway/in-process/in-process-gateway.ts"
+import type { SignatureOrder } from "../../runtime/gateway/in-process/played-signatures.ts"
 import type { BackendAnswer, FieldLine } from "../../runtime/gateway/in-process/world.ts"
 import type { Plan } from "../../runtime/plan/plan.ts"
 import type { SourceFile, Span } from "../core/source.ts"
@@ -20,6 +21,7 @@ export interface TestCaller {
   readonly subscription?: string | undefined
   readonly key?: string | undefined
   readonly password?: { readonly user: string; readonly password: string } | undefined
+  readonly signature?: SignatureOrder | undefined
   readonly ip?: string | undefined
   readonly headers: readonly FieldLine[]
 }
@@ -93,6 +95,8 @@ export interface GatewayTestStep {
   /** How often the request is sent. The expectations hold for each. */
   readonly times: number
   readonly expectations: readonly Expectation[]
+  /** Requests that are sent at one moment, in this order, instead of `request`. */
+  readonly together: readonly GatewayTestStep[]
 }
 
 /** A test of a gateway, or one row of its table. */

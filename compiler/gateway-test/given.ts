@@ -20,7 +20,9 @@ export const nothingGiven: TestGiven = {
 }
 
 const givenKeys = ["time", "env", "tuples", "callers", "subscriptions", "backends", "issuers-down"]
-const callerKeys = ["token", "issuer", "forged", "subscription", "key", "user", "password", "ip", "headers"]
+const callerKeys = [
+  ...["token", "issuer", "forged", "subscription", "key", "user", "password", "signature", "ip", "headers"],
+]
 const answerKeys = ["on", "status", "headers", "body", "json", "delay", "fails"]
 const failures = ["refused", "reset", "silent"] as const
 const timeClaims = ["exp", "nbf", "iat"]
@@ -186,20 +188,40 @@ export class GivenReader {
     if (fields === undefined) return undefined
     const user = reader.text(fields.get("user"), "`user`")
     const password = reader.text(fields.get("password"), "`password`")
-    for (const name of ["issuer", "forged"])
-      if (fields.has(name) && !fields.has("token"))
-        reader.missing(
-          fields.entry(name)?.key ?? tree.span,
-          `\`${name}\` describes a token, and this caller has no \`token\``,
-        )
+    if (fields.has("issuer") && !fields.has("token"))
+      reader.missing(
+        fields.entry("issuer")?.key ?? tree.span,
+        "`issuer` describes a token, and this caller has no `token`",
+      )
+    if (fields.has("forged") && !fields.has("token") && !fields.has("signature"))
+      reader.missing(
+        fields.entry("forged")?.key ?? tree.span,
+        "`forged` describes a token or a signature, and this caller has neither",
+      )
     return {
       token: this.#token(fields),
       subscription: reader.text(fields.get("subscription"), "`subscription`"),
       key: reader.text(fields.get("key"), "`key`"),
       password: user === undefined ? undefined : { user, password: password ?? "" },
+      signature: this.#signature(fields),
       ip: reader.text(fields.get("ip"), "`ip`"),
       headers: this.headers(fields.get("headers")),
     }
+  }
+
+  /** `true`, the name of a secret, or a map of both the secret and the time. */
+  #signature(fields: TreeFields): TestCaller["signature"] {
+    const reader = this.#reader
+    const tree = fields.get("signature")
+    if (tree === undefined) return undefined
+    const isForged = reader.flag(fields.get("forged"), "`forged`") ?? false
+    if (tree.is === "scalar" && tree.value === true) return { offsetMs: 0, isForged }
+    const map = tree.is === "scalar" ? undefined : reader.fields(tree, "`signature`", ["secret", "time"])
+    if (tree.is !== "scalar" && map === undefined) return undefined
+    const secret = this.#named(map?.get("secret") ?? (map === undefined ? tree : undefined), "secret", [
+      ...Object.keys(this.#plan.secrets),
+    ])
+    return { secret, offsetMs: reader.duration(map?.get("time"), "`time`") ?? 0, isForged }
   }
 
   #token(fields: TreeFields): TestCaller["token"] {

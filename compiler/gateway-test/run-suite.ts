@@ -1,6 +1,6 @@
 import { explanationText } from "../../runtime/check/explain-text.ts"
 import type { LoadedModel } from "../../runtime/check/loaded-model.ts"
-import type { InProcessGateway, Passage } from "../../runtime/gateway/in-process/in-process-gateway.ts"
+import type { InProcessGateway, Order, Passage } from "../../runtime/gateway/in-process/in-process-gateway.ts"
 import type { Credentials } from "../../runtime/gateway/in-process/placed-credentials.ts"
 import type {
   BackendAnswer,
@@ -86,6 +86,14 @@ export async function runGatewayTest(
     await gateway.restart(worldOf(test.given), models)
     for (const step of test.steps) {
       if (step.afterMs > 0) await gateway.advance(step.afterMs)
+      const all = step.together.flatMap((each) => Array.from({ length: each.times }, () => each))
+      const passages = await sendAll(gateway, all, test.given)
+      for (const [index, passage] of passages.entries()) {
+        const each = all[index] as GatewayTestStep
+        onPassage?.(test, passage)
+        expectations += each.expectations.length
+        failures.push(...(await judged(each, passage, index + 1)))
+      }
       for (let turn = 1; step.request !== undefined && turn <= step.times; turn += 1) {
         const passage = await sendOrder(gateway, step.request, test.given)
         onPassage?.(test, passage)
@@ -167,27 +175,45 @@ function firstLine(text: string): string {
   return text.split("\n", 1)[0] ?? ""
 }
 
+/** Sends requests at one moment, each as its caller. */
+async function sendAll(
+  gateway: InProcessGateway,
+  steps: readonly GatewayTestStep[],
+  given: TestGiven,
+): Promise<readonly Passage[]> {
+  if (steps.length === 0) return []
+  return gateway.sendTogether(
+    steps.flatMap(({ request }) => (request === undefined ? [] : [orderOf(gateway, request, given)])),
+  )
+}
+
 /** Sends a request of a test as its caller. */
 export function sendOrder(
   gateway: InProcessGateway,
   order: RequestOrder,
   given: TestGiven,
 ): Promise<Passage> {
+  const { request, credentials } = orderOf(gateway, order, given)
+  return gateway.send(request, credentials)
+}
+
+function orderOf(gateway: InProcessGateway, order: RequestOrder, given: TestGiven): Order {
   const { method, target, body, caller } = order
   const request: ClientRequest = {
     ...{ method, target, body, ip: order.ip ?? caller?.ip },
     headers: [...order.headers, ...(caller?.headers ?? [])],
   }
-  return gateway.send(request, caller === undefined ? undefined : credentialsOf(gateway, caller, given))
+  return { request, credentials: caller === undefined ? undefined : credentialsOf(gateway, caller, given) }
 }
 
 function credentialsOf(gateway: InProcessGateway, caller: TestCaller, given: TestGiven): Credentials {
-  const { token, subscription, password } = caller
+  const { token, subscription, password, signature } = caller
   const issued = given.subscriptions.find(({ name }) => name === subscription)?.key
   const key = subscription === undefined ? caller.key : (issued ?? gateway.keyOf(subscription))
   return {
     key,
     password,
+    signature,
     token: token === undefined ? undefined : { ...token, claims: claimsOf(token, gateway.nowMs) },
   }
 }

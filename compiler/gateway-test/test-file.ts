@@ -35,7 +35,9 @@ export type ProjectOf = (
 ) => Promise<TestedProject | undefined>
 
 const documentKeys = ["name", "config", "given", "tests"]
-const stepKeys = ["after", "request", "as", "times", "expect"]
+const sentKeys = ["request", "as", "times", "expect"]
+const stepKeys = ["after", ...sentKeys]
+const togetherMax = 1000
 const testKeys = ["name", "description", "only", "skip", "given", "each", "steps", ...stepKeys]
 const requestKeys = ["method", "path", "headers", "body", "json", "ip", "host"]
 const rowsMax = 10_000
@@ -155,7 +157,7 @@ class DocumentReader {
     const { errors } = reader.report
     const given = this.#given.read(fields.get("given"), outer)
     const steps = this.#steps(fields, given)
-    if (reader.report.errors === errors && steps.every(({ expectations }) => expectations.length === 0))
+    if (reader.report.errors === errors && steps.every(isSilent))
       reader.report.add("SP6012", fields.span, "this test expects nothing")
     const skip = fields.get("skip")
     return {
@@ -182,12 +184,36 @@ class DocumentReader {
           `\`${name}\` belongs into a step, because this test has \`steps\``,
         )
     return reader.items(list, "`steps`").flatMap((item) => {
-      const step = reader.fields(item, "a step", stepKeys)
+      const step = reader.fields(item, "a step", [...stepKeys, "together"])
       if (step === undefined) return []
+      if (step.has("together")) return this.#together(step, given)
       if (!step.has("request") && !step.has("after"))
         reader.missing(item.span, "this step has neither `request` nor `after`")
       return this.#step(step, given)
     })
+  }
+
+  /** Requests that begin at one moment. */
+  #together(fields: TreeFields, given: TestGiven): GatewayTestStep[] {
+    const reader = this.#reader
+    for (const name of sentKeys)
+      if (fields.has(name))
+        reader.report.add(
+          "SP6005",
+          fields.entry(name)?.key,
+          `\`${name}\` belongs into the list of \`together\``,
+        )
+    const items = reader.items(fields.get("together") as Tree, "`together`")
+    const together = items.flatMap((item) => {
+      const each = reader.fields(item, "a request of `together`", sentKeys)
+      if (each === undefined) return []
+      if (!each.has("request")) reader.missing(item.span, "this step has no `request`")
+      return this.#step(each, given)
+    })
+    if (together.reduce((sum, { times }) => sum + times, 0) > togetherMax)
+      reader.report.add("SP6013", fields.span, `\`together\` has more than ${togetherMax} requests`)
+    const afterMs = Math.max(0, reader.duration(fields.get("after"), "`after`") ?? 0)
+    return [{ span: fields.span, afterMs, request: undefined, times: 1, expectations: [], together }]
   }
 
   #step(fields: TreeFields, given: TestGiven): GatewayTestStep[] {
@@ -204,6 +230,7 @@ class DocumentReader {
         request: order,
         times: reader.whole(fields.get("times"), "`times`", 1) ?? 1,
         expectations,
+        together: [],
       },
     ]
   }
@@ -253,6 +280,11 @@ class DocumentReader {
     const known = [...Object.keys(this.#plan.subscriptions), ...given.subscriptions.map((each) => each.name)]
     if (!known.includes(name)) this.#reader.unknown(span, "subscription", name, known)
   }
+}
+
+/** Whether a step expects nothing. */
+function isSilent({ expectations, together }: GatewayTestStep): boolean {
+  return expectations.length === 0 && together.every(isSilent)
 }
 
 /** A test of a table needs a name of its own: that of the row's values, unless the name contains them. */

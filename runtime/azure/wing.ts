@@ -29,7 +29,11 @@ function compileLiquid(
   return (exchange) => {
     const make = (ahead?: ReadAhead): Buffer | Promise<Buffer> => {
       try {
-        const made = template.render(liquidVariables(exchange, of, xsiNil, ahead))
+        const made = template.render(
+          liquidVariables(exchange, of, xsiNil, ahead),
+          undefined,
+          provision.clock.now,
+        )
         return made instanceof Promise ? made.then((text) => Buffer.from(text), failed) : Buffer.from(made)
       } catch (error) {
         return failed(error)

@@ -492,6 +492,7 @@ export const rooms: readonly Room[] = [
       "explain/request-explanation",
       "in-process/in-process-gateway",
       "in-process/placed-credentials",
+      "in-process/played-signatures",
       "in-process/watched-steps",
       "in-process/world",
     ],

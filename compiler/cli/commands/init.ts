@@ -16,6 +16,9 @@ export const examples = {
   openapi: "routes, request validation and mocks from an OpenAPI document",
   apim: "policy documents of Azure API Management, run as they are",
   saas: "plans with quotas, a key for each tenant, and relations between users, keys and workspaces",
+  webhooks: "signed requests (HMAC) of GitHub, Stripe and a partner, each accepted once",
+  sessions: "a web application behind a login with OpenID Connect, without code in it",
+  xml: "JSON for callers in front of a service that speaks XML; nothing they send becomes markup",
 } as const
 
 type ExampleName = keyof typeof examples

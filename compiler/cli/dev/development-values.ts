@@ -19,10 +19,15 @@ export function developmentValues(
   plan: PlanBody,
   env: Readonly<Record<string, string | undefined>>,
 ): DevelopmentValue[] {
-  const names = Object.values(plan.secrets).flatMap((reference) =>
-    "env" in reference && reference.default === undefined && env[reference.env] === undefined
-      ? [reference.env]
-      : [],
-  )
-  return [...new Set(names)].sort().map((name) => ({ name, value: standInFor(name) }))
+  const sessionKeys = Object.values(plan.oidcClients ?? {}).flatMap((client) => client.sessionKeys)
+  const long = new Set(sessionKeys.map(({ secret }) => secret))
+  const values = new Map<string, string>()
+  for (const [name, reference] of Object.entries(plan.secrets)) {
+    if (!("env" in reference) || reference.default !== undefined || env[reference.env] !== undefined) continue
+    const value = standInFor(reference.env)
+    // The key of a session is refused when it is short.
+    if (!values.has(reference.env) || long.has(name))
+      values.set(reference.env, long.has(name) ? [value, value, value].join("-") : value)
+  }
+  return [...values].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, value]) => ({ name, value }))
 }

@@ -10,9 +10,14 @@ import { operators, registerTextFilters } from "./text-filters.ts"
 export interface CompiledTemplate {
   /**
    * Long renderings return a promise: they yield to other requests by `turn`.
+   * `now`: the wall clock, in milliseconds since the epoch.
    * @throws TemplateProblem, or rejects with it
    */
-  render(variables: Readonly<Record<string, unknown>>, turn?: () => Promise<void>): string | Promise<string>
+  render(
+    variables: Readonly<Record<string, unknown>>,
+    turn?: () => Promise<void>,
+    now?: () => number,
+  ): string | Promise<string>
 }
 
 type Handler = (this: FilterScope, ...values: unknown[]) => unknown
@@ -42,6 +47,9 @@ const words: Readonly<Record<string, string>> = {
 
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
+/** The clock of a rendering, for the words `now` and `today` of the filter `date`. */
+const clocks = new WeakMap<object, () => number>()
+
 const engine = makeEngine()
 
 /**
@@ -58,7 +66,7 @@ export function compileTemplate(source: string): CompiledTemplate {
   const { text, offset } = translateDotNetSource(source)
   const parsed = parse(text, offset)
   return {
-    render: (variables, turn = nextTurn) => {
+    render: (variables, turn = nextTurn, now = Date.now) => {
       const rethrow = (error: unknown): never => {
         throw problemOf(error, offset)
       }
@@ -68,6 +76,7 @@ export function compileTemplate(source: string): CompiledTemplate {
           typeof Context
         >[3]
         const context = new Context(variables, engine.options, { sync: true }, { ...limits, liquid: engine })
+        clocks.set(context, now)
         const made = runInTurns(engine._render(parsed, context, {}), work, turn)
         return made instanceof Promise ? made.catch(rethrow) : (made as string)
       } catch (error) {
@@ -124,8 +133,11 @@ function registerDates(engine: Liquid): void {
   for (const name of ["date", "Date"]) {
     const filter = engine.filters[name]
     const known = (typeof filter === "function" ? filter : filter?.handler) as Handler
-    engine.registerFilter(name, function (this: FilterScope, value: unknown, ...rest: unknown[]) {
+    engine.registerFilter(name, function (this: FilterScope, given: unknown, ...rest: unknown[]) {
       const [format] = rest
+      // liquidjs would read the clock of the machine.
+      const isNow = given === "now" || given === "today"
+      const value = isNow ? new Date(clocks.get(this.context)?.() ?? Date.now()) : given
       if (typeof format !== "string" || format.trim() === "" || isStrftime(format, name))
         return known.call(this, value, ...rest)
       if (value === null || value === undefined) return ""

@@ -1,9 +1,12 @@
+import { AsyncLocalStorage } from "node:async_hooks"
 import { randomUUID } from "node:crypto"
+import { readFileSync } from "node:fs"
+import { resolve } from "node:path"
 import type { LoadedModel } from "../../check/loaded-model.ts"
 import { createKeyTable, type Subscriber } from "../../identity/keys.ts"
 import type { Plan } from "../../plan/plan.ts"
 import type { Authorizer } from "../../policies/policy.ts"
-import type { RelationChange } from "../../policies/ports.ts"
+import type { RelationChange, TraceLine } from "../../policies/ports.ts"
 import { UrlBackends } from "../backends/backends-by-url.ts"
 import { defaultPatience } from "../backends/patience.ts"
 import { Certified } from "../exchange/certified.ts"
@@ -43,6 +46,14 @@ export interface Passage {
   readonly decisions: readonly StoreDecision[]
   /** Tuples that `grant` and `revoke` changed. */
   readonly changes: readonly RelationChange[]
+  /** Lines that steps wrote to the log: of `trace`, and of validations that only detect. */
+  readonly log: readonly TraceLine[]
+}
+
+/** A request and its credentials. */
+export interface Order {
+  readonly request: ClientRequest
+  readonly credentials: Credentials | undefined
 }
 
 /** How a plan is opened. */
@@ -65,6 +76,9 @@ interface Recording {
   readonly limits: Map<string, LimitLeft>
   readonly decisions: StoreDecision[]
   readonly changes: RelationChange[]
+  readonly log: TraceLine[]
+  /** The id that the pipeline gave the request. */
+  id: string | undefined
   finished: Finished | undefined
 }
 
@@ -78,7 +92,7 @@ const noWorld: World = {
 
 /**
  * The gateway of a plan without listeners and without a server: the pipeline, the steps, the engine and the verification of tokens are those of
- * production; clients, backends, issuers' keys, clocks and databases are replaced by a world. One request runs at a time.
+ * production; clients, backends, issuers' keys, clocks and databases are replaced by a world. One request runs at a time, or several that are sent together.
  */
 export class InProcessGateway {
   /** Variables of the environment that had no value. */
@@ -97,6 +111,13 @@ export class InProcessGateway {
   #provisioned: Provisioned | undefined
   #world: World = noWorld
   #recording = newRecording()
+  /** The recordings of requests that run together: what happens in a request is noted in its own. */
+  readonly #together = new AsyncLocalStorage<Recording>()
+  readonly #running = new Map<string, Recording>()
+  /** Ends the requests that wait when nothing will ever happen. */
+  readonly #unfinished = new Set<() => void>()
+  /** Number of signatures that needed an id. */
+  #signed = 0
   /** Backends that got a request since the last restart. */
   readonly #contacted = new Set<string>()
   /** Whether another server got one: an introspection endpoint, a decision point, a token endpoint. */
@@ -110,6 +131,10 @@ export class InProcessGateway {
     this.#plan = { ...plan, plan: body }
     const clock = new VirtualClock(0)
     this.#clock = clock
+    clock.onStuck = () => {
+      for (const giveUp of this.#unfinished) giveUp()
+      this.#unfinished.clear()
+    }
     this.#issuers = new PlayedIssuers(clock)
     this.#stores = new MemoryStores(this.#plan, clock)
     this.#limits = new CountedLimits(clock)
@@ -129,16 +154,18 @@ export class InProcessGateway {
       cache: this.#cache,
       http: new DoubledHttp(stage),
       backendsByUrl: new UrlBackends(pools),
-      traceLog: { write: () => undefined },
+      traceLog: { write: (line) => void this.#current.log.push(line) },
       meter: { add: () => undefined },
-      relationLog: { changed: (change) => this.#recording.changes.push(change) },
+      relationLog: { changed: (change) => this.#current.changes.push(change) },
       policies: this.#steps.policies(),
     }
     this.#context = {
-      ...{ clock, deadlines: clock.deadlines, patience: defaultPatience, newId: randomUUID },
+      ...{ clock, deadlines: clock.deadlines, patience: defaultPatience, newId: () => this.#newId() },
       observer: {
         finished: (finished) => {
-          this.#recording.finished = finished
+          // By its id: a deadline ends a request outside of what began it.
+          const recording = this.#running.get(finished.id)
+          if (recording !== undefined) recording.finished = finished
         },
       },
       ...{ tunnels: new Tunnels(), certified: new Certified() },
@@ -167,16 +194,34 @@ export class InProcessGateway {
     this.#world = world
     this.#clock.restart(world.timeMs)
     this.#issuers.restart(world.issuersDown)
-    this.#stores.restart(world.tuples, (decision) => this.#recording.decisions.push(decision), models)
+    this.#stores.restart(world.tuples, (decision) => this.#current.decisions.push(decision), models)
     this.#limits.restart()
     this.#quotas.restart()
     this.#cache.restart()
+    this.#signed = 0
     await this.#provision()
   }
 
   /** Sends a request and waits for its end. Credentials are put where the route of the request reads them. */
   send(request: ClientRequest, credentials?: Credentials): Promise<Passage> {
-    const sent = this.#queue.then(() => this.#send(request, credentials))
+    const sent = this.#queue.then(() => {
+      this.#recording = newRecording()
+      return this.#send({ request, credentials }, this.#recording)
+    })
+    this.#queue = sent.catch(() => undefined)
+    return sent
+  }
+
+  /** Sends requests at one moment, in this order, and waits for the end of all. */
+  sendTogether(orders: readonly Order[]): Promise<readonly Passage[]> {
+    const sent = this.#queue.then(() =>
+      Promise.all(
+        orders.map((order) => {
+          const recording = newRecording()
+          return this.#together.run(recording, () => this.#send(order, recording))
+        }),
+      ),
+    )
     this.#queue = sent.catch(() => undefined)
     return sent
   }
@@ -228,27 +273,46 @@ export class InProcessGateway {
     this.#hasContacts = false
   }
 
-  async #send(request: ClientRequest, credentials: Credentials | undefined): Promise<Passage> {
+  /** The recording of the request in which something happens. */
+  get #current(): Recording {
+    return this.#together.getStore() ?? this.#recording
+  }
+
+  /** The pipeline asks for an id when it begins a request. */
+  #newId(): string {
+    const id = randomUUID()
+    const recording = this.#current
+    if (recording.id === undefined) {
+      recording.id = id
+      this.#running.set(id, recording)
+    }
+    return id
+  }
+
+  async #send({ request, credentials }: Order, recording: Recording): Promise<Passage> {
     const generation = this.#provisioned?.generation
     if (generation === undefined) throw new Error("the gateway is closed, or was never started")
-    const recording = newRecording()
-    this.#recording = recording
     const placed = credentials === undefined ? request : this.#placed(request, credentials)
     const reply = await new Promise<KeptReply>((resolve, reject) => {
-      this.#clock.onStuck = () =>
+      const giveUp = () =>
         reject(
           new Error(
             "the request never ends: a backend is silent, and neither the route nor the backend has a timeout",
           ),
         )
+      this.#unfinished.add(giveUp)
       const arrived = new ArrivedRequest(placed, () => reply.destroy())
       const reply: KeptReply = new KeptReply(arrived)
       // The pipeline listens first, so the facts are complete here.
       const incoming = { request: arrived, reply, listener, upgrade: undefined }
       serve(this.#context, generation, incoming, placed.target)
-      reply.once("close", () => resolve(reply))
+      reply.once("close", () => {
+        this.#unfinished.delete(giveUp)
+        resolve(reply)
+      })
     })
-    const { finished, limits, ...rest } = recording
+    const { finished, limits, id, ...rest } = recording
+    this.#running.delete(id ?? "")
     if (finished === undefined) throw new Error("the gateway did not report the end of the request")
     return { ...rest, response: reply.response, finished, limits: [...limits.values()] }
   }
@@ -256,7 +320,25 @@ export class InProcessGateway {
   #placed(request: ClientRequest, credentials: Credentials): ClientRequest {
     const match = this.#match(request)
     const route = match?.kind === "found" ? match.route.plan : undefined
-    return withCredentials(request, credentials, this.#plan.plan, route, (token) => this.token(token))
+    return withCredentials(request, credentials, this.#plan.plan, route, {
+      sign: (token) => this.token(token),
+      nowMs: this.nowMs,
+      secretOf: (name) => this.#secretOf(name),
+      next: () => {
+        this.#signed += 1
+        return this.#signed
+      },
+    })
+  }
+
+  /** @throws Error for a file that cannot be read */
+  #secretOf(name: string): string | undefined {
+    const reference = this.#plan.plan.secrets[name]
+    if (reference === undefined) return undefined
+    const { environment, folder } = this.#dependencies
+    return "env" in reference
+      ? (environment[reference.env] ?? reference.default)
+      : readFileSync(resolve(folder, reference.file), "utf8").trimEnd()
   }
 
   #match({ headers, target, method }: ClientRequest) {
@@ -266,7 +348,7 @@ export class InProcessGateway {
   }
 
   #play(request: BackendRequest): BackendAnswer | Promise<BackendAnswer> {
-    const { sent } = this.#recording
+    const { sent } = this.#current
     if (request.backend === undefined) this.#hasContacts = true
     else this.#contacted.add(request.backend)
     const note = (answer: BackendAnswer): BackendAnswer => {
@@ -290,17 +372,20 @@ export class InProcessGateway {
 
   #note(): void {
     const noted = (left: LimitLeft) =>
-      void this.#recording.limits.set(`${left.is} ${left.counter} ${left.key} ${left.periodSeconds}`, left)
+      void this.#current.limits.set(`${left.is} ${left.counter} ${left.key} ${left.periodSeconds}`, left)
     this.#limits.note = noted
     this.#quotas.note = noted
-    this.#steps.note = (run) => void this.#recording.steps.push(run)
+    this.#steps.note = (run) => void this.#current.steps.push(run)
   }
 }
 
 const listener = { closing: false, transport: {} }
 
 function newRecording(): Recording {
-  return { sent: [], steps: [], limits: new Map(), decisions: [], changes: [], finished: undefined }
+  return {
+    ...{ sent: [], steps: [], limits: new Map(), decisions: [], changes: [], log: [] },
+    ...{ id: undefined, finished: undefined },
+  }
 }
 
 function withoutContacts({ resources, ...rest }: Provisioned): Provisioned {

@@ -4,6 +4,7 @@ import type { CredentialSource, ShownCredential } from "../../plan/step-values.t
 import { isCredential, namedBy, type Step, type StepId, shownTo, stepsReached } from "../../plan/steps.ts"
 import { basicAuthorization } from "../../policies/credentials/authentication.ts"
 import type { IssuedToken } from "./played-issuers.ts"
+import { type SignatureOrder, type SigningContext, withSignature } from "./played-signatures.ts"
 import type { ClientRequest, FieldLine } from "./world.ts"
 
 /** Credentials of a caller, to be put where its route reads them. */
@@ -12,6 +13,12 @@ export interface Credentials {
   /** Key of a subscription. */
   readonly key?: string | undefined
   readonly password?: { readonly user: string; readonly password: string } | undefined
+  readonly signature?: SignatureOrder | undefined
+}
+
+/** What credentials are made with. */
+export interface PlacingContext extends SigningContext {
+  sign(token: IssuedToken): string
 }
 
 /** An order for a token; without `issuer` it is the first that the route accepts, or the first of the plan. */
@@ -23,13 +30,13 @@ export function withCredentials(
   credentials: Credentials,
   plan: PlanBody,
   route: Route | undefined,
-  sign: (token: IssuedToken) => string,
+  context: PlacingContext,
 ): ClientRequest {
   const places = route === undefined ? [] : placesOf(plan, route)
   let placed = request
-  const { token, key, password } = credentials
+  const { token, key, password, signature } = credentials
   if (token !== undefined) {
-    const text = typeof token === "string" ? token : sign(completed(token, plan, route))
+    const text = typeof token === "string" ? token : context.sign(completed(token, plan, route))
     const place = places.find((shown) => shown.is === "token")
     placed = withToken(placed, text, place?.is === "token" ? place.from : undefined)
   }
@@ -41,7 +48,9 @@ export function withCredentials(
   }
   if (password !== undefined)
     placed = withField(placed, "authorization", basicAuthorization(password.user, password.password))
-  return placed
+  // Last: a signature can cover every other header.
+  if (signature === undefined || route === undefined) return placed
+  return withSignature(inside(plan, route.sections.inbound), placed, signature, context)
 }
 
 /** The order with what the route demands of tokens: its first issuer, and the audience of its step. Claims of the order come first. */

@@ -1,3 +1,4 @@
+import { AsyncResource } from "node:async_hooks"
 import type { Clock } from "../../policies/clock.ts"
 import { Deadlines } from "../backends/deadlines.ts"
 
@@ -40,7 +41,8 @@ export class VirtualClock implements Clock {
   }
 
   readonly after = (ms: number, run: () => void): (() => void) => {
-    const wait = { dueMs: this.#elapsedMs + ms, run }
+    // What runs later belongs to the request that waits, and not to the one that moved the clock.
+    const wait = { dueMs: this.#elapsedMs + ms, run: AsyncResource.bind(run) }
     this.#waits.add(wait)
     this.#pump()
     return () => this.#waits.delete(wait)
