@@ -39,6 +39,24 @@ export const commands: readonly CommandRow[] = [
     load: async () => (await import("./commands/doctor.ts")).doctor,
   },
   {
+    name: "model rename",
+    purpose: "write",
+    summary: "rename a relation or type that has tuples: write the next plan of the renaming",
+    load: async () => (await import("./commands/model-rename.ts")).modelRename,
+  },
+  {
+    name: "model split",
+    purpose: "write",
+    summary: "split a relation that has tuples: write the next plan of it",
+    load: async () => (await import("./commands/model-split.ts")).modelSplit,
+  },
+  {
+    name: "model merge",
+    purpose: "write",
+    summary: "merge relations that have tuples: write the next plan of it",
+    load: async () => (await import("./commands/model-merge.ts")).modelMerge,
+  },
+  {
     name: "model compare",
     purpose: "write",
     summary: "show who may gain or lose each relation by a change of a model, whatever the tuples are",
@@ -247,6 +265,18 @@ export const commands: readonly CommandRow[] = [
     purpose: "operate",
     summary: "update the database schema to this version; run it once before `serve`",
     load: async () => (await import("./commands/migrate.ts")).migrate,
+  },
+  {
+    name: "model moves",
+    purpose: "operate",
+    summary: "show the tuples that move from one relation or type to another, and how far",
+    load: async () => (await import("./commands/model-moves.ts")).modelMoves,
+  },
+  {
+    name: "model finish",
+    purpose: "operate",
+    summary: "delete the tuples of relations and types that moved",
+    load: async () => (await import("./commands/model-finish.ts")).modelFinish,
   },
   {
     name: "prune",

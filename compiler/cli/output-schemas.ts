@@ -437,6 +437,8 @@ function controlOutputs(
       schema: z.strictObject({ database: text, applied: names, capabilities: z.array(api.capabilityStatus) }),
     },
     prune: { schema: z.strictObject({ dryRun: z.boolean(), deleted: api.pruned }) },
+    "model moves": { schema: api.movesAnswer },
+    "model finish": { schema: api.finishedMoves },
     "subscription create": { schema: api.issuedAnswer },
     "subscription list": { schema: api.subscriptionsAnswer },
     ...Object.fromEntries(acts.map((act) => [`subscription ${act}`, { schema: api.subscription }])),

@@ -34,7 +34,7 @@ function overlaps({ span: a }: TextEdit, { span: b }: TextEdit): boolean {
 }
 
 /** A text with edits that do not overlap. */
-function withEdits(text: string, edits: readonly TextEdit[]): string {
+export function withEdits(text: string, edits: readonly TextEdit[]): string {
   const last = [...edits].sort((a, b) => b.span.start - a.span.start)
   return last.reduce((all, { span, text: put }) => all.slice(0, span.start) + put + all.slice(span.end), text)
 }

@@ -28,6 +28,7 @@ export type SubjectKind =
   | "model"
   | "type"
   | "relation"
+  | "move"
   | "condition"
   | ProviderKind
   | "product"

@@ -3,6 +3,7 @@ import { isRelation } from "../../runtime/plan/steps.ts"
 import { breaking, neutral } from "../analysis/finding.ts"
 import { ownOf, pairsOf } from "../analysis/same.ts"
 import { compareModels, compiledOtherwise } from "./compare-models.ts"
+import { compareMoves } from "./compare-moves.ts"
 import { Dependants } from "./dependants.ts"
 import { changeOf, type UnplacedChange } from "./unplaced-change.ts"
 import { Uses } from "./uses.ts"
@@ -37,7 +38,10 @@ export function compareStores(before: PlanBody, after: PlanBody): UnplacedChange
     if (was === undefined || is === undefined) return []
     const dependants = new Dependants(is)
     const routes = askers(name, dependants, uses)
-    return compareModels({ store: name, path: about.path, routes, dependants }, was, is)
+    return [
+      ...compareMoves({ store: name, path: about.path }, old.moves ?? [], next.moves ?? []),
+      ...compareModels({ store: name, path: about.path, routes, dependants }, was, is),
+    ]
   })
 }
 

@@ -345,6 +345,28 @@ export const pruned = z.strictObject({
 const pruneAnswer = z.strictObject({ pruned, next: z.string().nullable() })
 export type PruneAnswer = z.infer<typeof pruneAnswer>
 
+/** A move of tuples of a store. `users` null: of all; `failure` null: the last attempt did not fail. See `MoveState`. */
+const tupleMoveRecord = z.strictObject({
+  store: z.string(),
+  from: z.string(),
+  to: z.string(),
+  users: z.array(z.string()).nullable(),
+  state: z.enum(["copying", "ready", "kept", "finishing", "reverting"]),
+  examined: z.number().int(),
+  changed: z.number().int(),
+  failure: z.string().nullable(),
+  startedAt: z.iso.datetime(),
+  updatedAt: z.iso.datetime(),
+})
+
+/** Response of `GET /v1/moves`. */
+export const movesAnswer = z.strictObject({ moves: z.array(tupleMoveRecord) })
+export type MovesAnswer = z.infer<typeof movesAnswer>
+
+/** Response of `POST /v1/moves/finish`: the number of moves whose old tuples are deleted from now on. */
+export const finishedMoves = z.strictObject({ finishing: z.number().int() })
+export type FinishedMoves = z.infer<typeof finishedMoves>
+
 /** Problem body of every failure (RFC 9457). `problems` lists the errors of a plan, with their place in the text where it is known. */
 export const controlProblem = z.object({
   type: z.string(),

@@ -229,6 +229,12 @@ export class PlanKeeper {
       await prepared.discard()
       return { kind: "stale", current: inserted.current === undefined ? null : recordOf(inserted.current) }
     }
+    if (inserted.kind === "refused") {
+      await prepared.discard()
+      const path = `authz.stores.${inserted.store}`
+      const message = `store ${inserted.store}: ${inserted.message}`
+      return { kind: "refused", problems: [{ path, message, origin: plan.origins[path] }] }
+    }
     await prepared.activate(inserted.stores)
     this.#nowServes(inserted, plan)
     const { who, commit, message } = author

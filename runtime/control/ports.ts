@@ -18,6 +18,7 @@ import type {
 } from "./api.ts"
 import type { AuditPorts } from "./audit.ts"
 import type { ImpactPorts } from "./impact.ts"
+import type { MovePorts } from "./moves.ts"
 import type { PrunePorts } from "./prune.ts"
 import type { SubscriptionDesk } from "./subscription-desk.ts"
 import type { TokenPorts } from "./token-desk.ts"
@@ -139,6 +140,8 @@ export interface ControlPorts extends HealthPorts, ImpactPorts {
   readonly usage: UsageDesk
   readonly tokens: TokenPorts
   readonly audit: AuditPorts
+  /** Moves of tuples. */
+  readonly moves: MovePorts
   /** Deletes old data. */
   readonly pruning: PrunePorts
   /** What the running plan would do with a request; undefined: this process has no gateway. */

@@ -54,6 +54,8 @@ export const routeRules: Readonly<Record<string, RouteRule>> = {
   "POST /v1/subscriptions/:name/activate": change("operator", "subscription.activate"),
   "POST /v1/subscriptions/:name/cancel": change("operator", "subscription.cancel"),
   "GET /v1/usage": read("viewer", "usage"),
+  "GET /v1/moves": read("viewer", "move.read"),
+  "POST /v1/moves/finish": change("publisher", "move.finish"),
   "POST /v1/prune": change("admin", "prune"),
   "GET /v1/tokens": read("admin", "token.read"),
   "POST /v1/tokens": change("admin", "token.create"),

@@ -18,6 +18,7 @@ import { bodyOf } from "./body.ts"
 import { addCanaryRoutes } from "./canary-desk.ts"
 import { addConsentRoutes } from "./consent-desk.ts"
 import { addImpactRoute } from "./impact.ts"
+import { addMoveRoutes } from "./moves.ts"
 import { type ControlCallers, OperatorAccess, type OperatorSources } from "./operators.ts"
 import { addPlanRoutes } from "./plans.ts"
 import { type ControlPorts, type HealthPorts, Unavailable } from "./ports.ts"
@@ -89,6 +90,7 @@ export function startControl(settings: ControlSettings, ports: ControlPorts): Pr
     addConsentRoutes(app, ports)
     addCanaryRoutes(app, ports)
     addImpactRoute(app, ports)
+    addMoveRoutes(app, ports.moves)
     addSubscriptionRoutes(app, ports.subscriptions)
     addUsageRoutes(app, ports.usage)
     addPruneRoute(app, ports.pruning)

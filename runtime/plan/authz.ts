@@ -114,6 +114,17 @@ export const memoryBytes = z.number().int().min(1_048_576).max(1_099_511_627_776
 /** Default of `memoryBytes`. */
 export const memoryBytesDefault = 512 * 1024 * 1024
 
+/**
+ * A move of stored tuples: those of a relation (`doc#viewer`) or a type (`doc`) are copied to another one, and kept in step. `users`: only
+ * tuples of these types of users (`user`, `user:*`, `group#member`); absent: of all.
+ */
+export const tupleMove = z.strictObject({
+  from: z.string(),
+  to: z.string(),
+  users: z.array(z.string()).min(1).optional(),
+})
+export type TupleMove = z.infer<typeof tupleMove>
+
 /** The engine's internal listener. `maxStalenessMs` null: no limit. `readyWhenWarm`: a process is ready when its stores are in memory. Stores name a model by digest. `auth` null: no authentication. */
 export const authz = z.strictObject({
   listen: z.array(engineListener).max(16),
@@ -126,5 +137,5 @@ export const authz = z.strictObject({
   cors: engineCors,
   authzen: engineAuthzen,
   log: engineLog.optional(),
-  stores: z.record(name, z.strictObject({ model: z.string() })),
+  stores: z.record(name, z.strictObject({ model: z.string(), moves: z.array(tupleMove).min(1).optional() })),
 })

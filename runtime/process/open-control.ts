@@ -16,6 +16,7 @@ import type { Address } from "../plan/resources.ts"
 import { findControlToken } from "../store/control-tokens.ts"
 import type { Database } from "../store/database.ts"
 import { countPrunable, prune } from "../store/prune.ts"
+import { finishMoves, listMoves } from "../store/tuple-moves.ts"
 import type { Log } from "../telemetry/log.ts"
 import type { ControlListeners } from "./control-listeners.ts"
 import type { ControlView } from "./control-view.ts"
@@ -25,6 +26,7 @@ import { openAudit } from "./open-audit.ts"
 import { judgeCanaries } from "./open-canaries.ts"
 import { planImpact } from "./plan-impact.ts"
 import { StartError } from "./start-error.ts"
+import { TupleMover } from "./tuple-mover.ts"
 import { openWebhooks, type WebhookSettings } from "./webhooks.ts"
 
 /** The parts of the process behind the control API. */
@@ -87,10 +89,11 @@ export async function openControl(role: ControlRole, parts: ControlParts): Promi
       { ...health, ...portsOf(parts, canaries), audit, enforcesChangeRules, reviewPlans, notify },
     )
     operators?.attach(opened)
+    const mover = new TupleMover(parts.database, log)
     return {
       ...opened,
       close: async () => {
-        await Promise.all([opened.close(), operators?.close(0)])
+        await Promise.all([opened.close(), operators?.close(0), mover.close()])
         await Promise.all([audit.close(), webhooks.close()])
       },
     }
@@ -118,6 +121,10 @@ function portsOf(
     pruning: {
       prune: (retention, cursor) => prune(parts.database, retention, cursor),
       countPrunable: (retention) => countPrunable(parts.database, retention),
+    },
+    moves: {
+      list: () => listMoves(parts.database),
+      finish: (store) => finishMoves(parts.database, store),
     },
     impact: (question) => planImpact(parts, question),
     explain: (question) => parts.view.explain(question),

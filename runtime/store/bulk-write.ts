@@ -62,14 +62,14 @@ where t.condition <> i.condition or t.context <> i.context order by i.ordinal li
 
 /**
  * Logs the inserted tuples and raises the revision, under the lock of the store's row. When the store was deleted since they were inserted,
- * it fails, so that the transaction is rolled back. Returns the new revision (null: no tuple), the previous one and its stamp.
+ * or has moves, it fails, so that the transaction is rolled back. Returns the new revision (null: no tuple), the previous one and its stamp.
  */
 const logInserted: PreparedStatement = {
   name: "bulk-log",
   text: `
 with logged as (
   insert into sallyport.changes (store_id, revision, stamp, ordinal, deleted, ${tupleColumns})
-  select $1, case when s.deleted_at is null then s.revision + 1 end, $8, i.ordinal, false,
+  select $1, case when s.deleted_at is null and s.moves = '' then s.revision + 1 end, $8, i.ordinal, false,
     i.object, i.relation, i.subject, i.subject_relation, i.condition, i.context
   from sallyport.stores s, ${given} where s.id = $1
 ), raised as (
@@ -93,7 +93,7 @@ class Refused extends Error {
 
 /**
  * Writes the tuples that do not exist, in one commit; `rows` has no key twice. A tuple that exists with another condition is a conflict, and
- * then nothing is written. `expectNew`: probably none of them exists. Undefined: there is no such store.
+ * then nothing is written. `expectNew`: probably none of them exists. Undefined: there is no such store, or it has moves.
  */
 export async function bulkWrite(
   database: Database,

@@ -1,6 +1,7 @@
 import { canonicalJson } from "../plan/canonical.ts"
 import type { PlanBody } from "../plan/plan.ts"
 import type { PreparedStatement, Queryable } from "./database.ts"
+import { declareMoves } from "./declared-moves.ts"
 import { newId, newIdAfter } from "./ids.ts"
 
 /** A store of the plan, as the database knows it. `modelDigest` is its key in the plan's `models`. */
@@ -50,6 +51,7 @@ const listDeclared: PreparedStatement = {
 /**
  * Creates the plan's stores. A store always keeps its id and its tuples, and each of its models keeps its first id. A store that the plan
  * no longer declares stays, under its id, as a store of the API. Stores are taken in name order, so that two callers cannot deadlock.
+ * @throws MoveRefused when the moves of a store do not allow the plan yet
  */
 export async function ensureDeclaredStores(
   transaction: Queryable,
@@ -57,8 +59,10 @@ export async function ensureDeclaredStores(
 ): Promise<ReadonlyMap<string, DeclaredStore>> {
   const declared = Object.entries(body.authz?.stores ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))
   const stores = new Map<string, DeclaredStore>()
-  for (const [name, { model: digest }] of declared) {
+  for (const [name, { model: digest, moves = [] }] of declared) {
     const storeId = await ensureStore(transaction, name)
+    const model = body.models[digest]?.model
+    if (model !== undefined) await declareMoves(transaction, { name, storeId, model, moves })
     const modelId = await ensureModel(transaction, storeId, digest, body)
     await transaction.query(manage, [storeId, modelId])
     stores.set(name, { storeId, modelId, modelDigest: digest })

@@ -8,6 +8,7 @@ import {
   type Queryable,
   uniqueViolation,
 } from "./database.ts"
+import { MoveRefused } from "./declared-moves.ts"
 import { type DeclaredStore, ensureDeclaredStores } from "./declared-stores.ts"
 import { newStamp } from "./ids.ts"
 import { noticesOf } from "./notices.ts"
@@ -59,7 +60,10 @@ export interface PlanInsert {
   readonly canary?: { readonly id: string; readonly ending: CanaryEnding } | undefined
 }
 
-/** `stale`: the newest plan is not `base` (any more); nothing was changed. `stores` contains the plan's stores by name. */
+/**
+ * `stale`: the newest plan is not `base` (any more); nothing was changed. `refused`: moves of tuples in this store do not allow the plan;
+ * nothing was changed. `stores` contains the plan's stores by name.
+ */
 export type PlanInserted =
   | {
       readonly kind: "inserted"
@@ -68,6 +72,7 @@ export type PlanInserted =
       readonly stores: ReadonlyMap<string, DeclaredStore>
     }
   | { readonly kind: "stale"; readonly current: PlanHeader | undefined }
+  | { readonly kind: "refused"; readonly store: string; readonly message: string }
 
 type HeaderRow = [
   serial: number,
@@ -229,8 +234,10 @@ export async function insertPlan(database: Database, entry: PlanInsert): Promise
     })
     .catch((error: unknown) => {
       if (error instanceof Stale || isSqlError(error, uniqueViolation)) return undefined
+      if (error instanceof MoveRefused) return error
       throw error
     })
+  if (stored instanceof MoveRefused) return { kind: "refused", store: stored.store, message: stored.message }
   if (stored !== undefined) {
     noticesOf(database).announce("plans")
     return { kind: "inserted", ...stored }

@@ -1,6 +1,7 @@
 import type { TupleChange, TupleRow } from "../check/ports.ts"
 import { type BulkResult, bulkWrite } from "./bulk-write.ts"
 import type { Database } from "./database.ts"
+import { knownMoves } from "./known-moves.ts"
 import { noticesOf } from "./notices.ts"
 import {
   type GroupResult,
@@ -80,10 +81,13 @@ export class TupleWriter {
     storeId: string,
     rows: readonly TupleRow[],
   ): Promise<BulkResult | WriteConflict | undefined> {
+    const moves = knownMoves(this.#database)
+    if (moves.has(storeId)) return this.#writeOnce(storeId, rows)
     if (this.#bulks === bulksMax) await new Promise<void>((resolve) => this.#waitingBulks.push(resolve))
     else this.#bulks += 1
     try {
       const written = await bulkWrite(this.#database, storeId, rows, this.#expectNew)
+      if (written === undefined && (await moves.read(storeId))) return await this.#writeOnce(storeId, rows)
       if (written === undefined || "conflict" in written) return written
       this.#expectNew = written.changes.length === rows.length
       this.#ended(storeId, written.at.revision, 0, 0)
@@ -94,6 +98,11 @@ export class TupleWriter {
       if (next === undefined) this.#bulks -= 1
       else next()
     }
+  }
+
+  /** A bulk of a store with moves, in one request. */
+  #writeOnce(storeId: string, writes: readonly TupleRow[]): Promise<WriteResult | WriteConflict | undefined> {
+    return this.write(storeId, { writes, deletes: [], onDuplicate: "ignore", onMissing: "error" })
   }
 
   #add(storeId: string, item: WaitingWrite): void {
@@ -119,7 +128,8 @@ export class TupleWriter {
   }
 
   async #writeGroup(storeId: string, items: WaitingWrite[]): Promise<void> {
-    const group = takeGroup(items)
+    const isMoved = knownMoves(this.#database).has(storeId)
+    const group = isMoved ? items.splice(0, 1) : takeGroup(items)
     const startMs = performance.now()
     try {
       const written = await writeTupleGroup(
@@ -127,6 +137,10 @@ export class TupleWriter {
         storeId,
         group.map(({ request }) => request),
       )
+      if (written === "apart") {
+        items.unshift(...group)
+        return
+      }
       if (written !== undefined) {
         const tookMs = this.#isShared(storeId, written) ? performance.now() - startMs : 0
         this.#ended(storeId, written.after, group.length + items.length, tookMs)

@@ -1,6 +1,8 @@
 import type { Commit, TupleChange, TupleRow } from "../check/ports.ts"
-import type { Database, PreparedStatement, SqlRow } from "./database.ts"
+import type { Companions } from "../check/tuple-moves.ts"
+import type { Database, PreparedStatement, Queryable, SqlRow } from "./database.ts"
 import { newStamp } from "./ids.ts"
+import { type KnownMoves, knownMoves } from "./known-moves.ts"
 import { stampOfStore } from "./read-commits.ts"
 
 /** The rows of one request; a key must not occur twice. */
@@ -11,6 +13,16 @@ export interface WriteRequest {
   readonly onDuplicate: "error" | "ignore"
   /** `ignore`: deleting a missing tuple is not an error. */
   readonly onMissing: "error" | "ignore"
+}
+
+/** A request with what moves of the store add to it, which is no error when it exists, or is missing. */
+interface FullRequest extends WriteRequest {
+  readonly added?: AddedRows | undefined
+}
+
+interface AddedRows {
+  readonly writes: readonly TupleRow[]
+  readonly deletes: readonly TupleRow[]
 }
 
 /** `changes` contains the changes of this request. `at` is the store's newest commit after them (the previous one when nothing changed). */
@@ -38,14 +50,16 @@ export interface GroupResult {
 /** Locks the store's row until the end of the transaction, so that the next statement sees a state that no other writer can change. */
 export const lockStore: PreparedStatement = {
   name: "write-lock-store",
-  text: "select revision from sallyport.stores where id = $1 and deleted_at is null for update",
+  text: "select revision, moves from sallyport.stores where id = $1 and deleted_at is null for update",
 }
+/** The row of `lockStore`. */
+export type LockedRow = readonly [revision: number, moves: string]
 
 /**
  * Carries out all requests of a group in one statement, except the removal of deleted tuples. A request with a conflicting row is left out
  * whole; the others are carried out. Lateral, so that the planner looks each key up and never reads the whole table, whatever its
  * statistics are. Returns the stamp of the previous commit (ordinal -1), the new revision (ordinal 0), and each row in conflict: a write of
- * an existing tuple or a deletion of a missing one.
+ * an existing tuple or a deletion of a missing one. Writes nothing when the store has other moves than `$12`.
  */
 const writeGroup: PreparedStatement = {
   name: "write-group",
@@ -66,7 +80,7 @@ with input as (
   select * from probed p where p.deleted = p.present and p.request not in (select request from refused)
 ), raised as (
   update sallyport.stores set revision = revision + 1
-  where id = $1 and deleted_at is null and exists (select 1 from effective) returning revision
+  where id = $1 and deleted_at is null and moves = $12 and exists (select 1 from effective) returning revision
 ), written as (
   insert into sallyport.tuples (store_id, object, relation, subject, subject_relation, condition, context, revision)
   select $1, e.object, e.relation, e.subject, e.subject_relation, e.condition, e.context, r.revision
@@ -101,27 +115,109 @@ type WriteRow = [ordinal: number, revision: number | null, differs: boolean | nu
 /** Columns of the statement's input; the first three are request, deleted, strict. */
 type Columns = [number[], boolean[], boolean[], string[], string[], string[], string[], string[], string[]]
 
+/** `apart`: the store has moves, so its requests have to be written one by one. */
+export type GroupOutcome = GroupResult | "apart" | undefined
+
 /** Carries out requests with disjoint keys, as one transaction and one revision. */
 export async function writeTupleGroup(
   database: Database,
   storeId: string,
   requests: readonly WriteRequest[],
-): Promise<GroupResult | undefined> {
-  const columns = columnsOf(requests)
+): Promise<GroupOutcome> {
+  const known = knownMoves(database)
+  if (known.has(storeId))
+    return requests.length > 1 ? "apart" : writeMoved(database, storeId, requests, known)
   const deletes = requests.some((request) => request.deletes.length > 0)
   const stamp = newStamp()
   const [locked, written] = (await database.batch([
     [lockStore, [storeId]],
-    [writeGroup, [storeId, ...columns, stamp]],
+    [writeGroup, [storeId, ...columnsOf(requests), stamp, ""]],
     ...(deletes ? [[removeDeleted, [storeId]] as const] : []),
-  ])) as readonly [readonly SqlRow[], readonly SqlRow[]]
-  const revision = locked[0]?.[0] as number | undefined
-  if (revision === undefined) return undefined
-  return resultOf(requests, revision, { stamp, rows: written as readonly WriteRow[] })
+  ])) as unknown as readonly [readonly LockedRow[], readonly WriteRow[]]
+  const [store] = locked
+  if (store === undefined) return undefined
+  const [revision, moves] = store
+  known.learn(storeId, moves)
+  // The store has moves that this process did not know of; nothing was written.
+  if (moves !== "") return writeTupleGroup(database, storeId, requests)
+  return resultOf(requests, revision, { stamp, rows: written })
+}
+
+/** The same for a store with moves: what they add depends on tuples that exist, so the store is locked first. */
+async function writeMoved(
+  database: Database,
+  storeId: string,
+  requests: readonly WriteRequest[],
+  known: KnownMoves,
+): Promise<GroupOutcome> {
+  return database.transaction(async (transaction) => {
+    const [store] = await transaction.query<LockedRow>(lockStore, [storeId])
+    if (store === undefined) return undefined
+    known.learn(storeId, store[1])
+    const moves = known.of(storeId)
+    const full: FullRequest[] = []
+    for (const request of requests) {
+      const companions = moves?.companions(request.writes, request.deletes)
+      const added = companions && (await withoutOthers(transaction, storeId, companions))
+      full.push({ ...request, added })
+    }
+    return writeLocked(transaction, storeId, store, full)
+  })
+}
+
+/** Leaves out the deletions of tuples that another tuple has as its image. */
+async function withoutOthers(
+  transaction: Queryable,
+  storeId: string,
+  { writes, deletes }: Companions,
+): Promise<AddedRows> {
+  const others = deletes.flatMap(({ unless }) => unless)
+  const found = new Set((await existing(transaction, storeId, others)).map(tupleIdentity))
+  return {
+    writes,
+    deletes: deletes
+      .filter(({ unless }) => !unless.some((row) => found.has(tupleIdentity(row))))
+      .map(({ row }) => row),
+  }
+}
+
+const selectExisting: PreparedStatement = {
+  name: "write-existing",
+  text: `
+select t.object, t.relation, t.subject, t.subject_relation, t.condition, t.context
+from unnest($2::text[], $3::text[], $4::text[], $5::text[]) as i(object, relation, subject, subject_relation)
+cross join lateral (
+  select * from sallyport.tuples t where t.store_id = $1 and t.object = i.object and t.relation = i.relation
+    and t.subject = i.subject and t.subject_relation = i.subject_relation limit 1) t`,
+}
+
+/** Those of the tuples that are stored. */
+export async function existing(
+  transaction: Queryable,
+  storeId: string,
+  rows: readonly TupleRow[],
+): Promise<readonly TupleRow[]> {
+  if (rows.length === 0) return []
+  const columns = [0, 1, 2, 3].map((column) => rows.map((row) => row[column]))
+  return transaction.query<TupleRow & SqlRow>(selectExisting, [storeId, ...columns])
+}
+
+/** Writes in a transaction that has locked the store. */
+export async function writeLocked(
+  transaction: Queryable,
+  storeId: string,
+  [revision, moves]: LockedRow,
+  requests: readonly FullRequest[],
+): Promise<GroupResult> {
+  const stamp = newStamp()
+  const rows = await transaction.query<WriteRow>(writeGroup, [storeId, ...columnsOf(requests), stamp, moves])
+  if (requests.some(({ deletes, added }) => deletes.length + (added?.deletes.length ?? 0) > 0))
+    await transaction.query(removeDeleted, [storeId])
+  return resultOf(requests, revision, { stamp, rows })
 }
 
 /** Deletions come before writes; the ordinal is the row's number, from 1. */
-function columnsOf(requests: readonly WriteRequest[]): Columns {
+function columnsOf(requests: readonly FullRequest[]): Columns {
   const columns: Columns = [[], [], [], [], [], [], [], [], []]
   const add = (request: number, deleted: boolean, strict: boolean, row: TupleRow) => {
     columns[0].push(request)
@@ -137,12 +233,14 @@ function columnsOf(requests: readonly WriteRequest[]): Columns {
   requests.forEach((request, index) => {
     for (const row of request.deletes) add(index, true, request.onMissing === "error", row)
     for (const row of request.writes) add(index, false, request.onDuplicate === "error", row)
+    for (const row of request.added?.deletes ?? []) add(index, true, false, row)
+    for (const row of request.added?.writes ?? []) add(index, false, false, row)
   })
   return columns
 }
 
 function resultOf(
-  requests: readonly WriteRequest[],
+  requests: readonly FullRequest[],
   before: number,
   { stamp, rows }: { readonly stamp: string; readonly rows: readonly WriteRow[] },
 ): GroupResult {
@@ -156,18 +254,17 @@ function resultOf(
   const results = requests.map((request): WriteResult | WriteConflict => {
     const own: TupleChange[] = []
     let conflict: WriteConflict | undefined
-    for (const row of request.deletes) {
-      ordinal += 1
-      if (!unfit.has(ordinal)) own.push({ ...changed, operation: "delete", row })
-      else if (request.onMissing === "error") conflict ??= { conflict: "missing", row }
-    }
-    for (const row of request.writes) {
+    const take = (row: TupleRow, operation: "write" | "delete", strict: boolean) => {
       ordinal += 1
       const differs = unfit.get(ordinal)
-      if (differs === undefined) own.push({ ...changed, operation: "write", row })
-      else if (request.onDuplicate === "error") conflict ??= { conflict: "exists", row }
-      else if (differs) conflict ??= { conflict: "other-condition", row }
+      if (differs === undefined) own.push({ ...changed, operation, row })
+      else if (strict) conflict ??= { conflict: operation === "write" ? "exists" : "missing", row }
+      else if (differs && operation === "write") conflict ??= { conflict: "other-condition", row }
     }
+    for (const row of request.deletes) take(row, "delete", request.onMissing === "error")
+    for (const row of request.writes) take(row, "write", request.onDuplicate === "error")
+    for (const row of request.added?.deletes ?? []) take(row, "delete", false)
+    for (const row of request.added?.writes ?? []) take(row, "write", false)
     if (conflict !== undefined) return conflict
     changes.push(...own)
     return { at, changes: own }

@@ -87,6 +87,46 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [[], {}, /needs the name of a shell/],
     [["csh"], {}, /no completion for csh/],
   ],
+  "model rename": [
+    [["doc#a", "doc#b"], { dryRun: true }, { moves: [{ from: "doc#a", to: "doc#b" }], dryRun: true }],
+    [["doc#a"], {}, /needs the old and the new word/],
+  ],
+  "model split": [
+    [
+      ["doc#a", "doc#b=user,user:*", "doc#c"],
+      { store: "docs" },
+      {
+        moves: [
+          { from: "doc#a", to: "doc#b", users: ["user", "user:*"] },
+          { from: "doc#a", to: "doc#c" },
+        ],
+        store: "docs",
+      },
+    ],
+    [["doc#a", "doc#b"], {}, /at least two new ones/],
+  ],
+  "model merge": [
+    [
+      ["doc#a", "doc#b", "doc#c"],
+      {},
+      {
+        moves: [
+          { from: "doc#a", to: "doc#c" },
+          { from: "doc#b", to: "doc#c" },
+        ],
+      },
+    ],
+    [["doc#a", "doc#b"], {}, /at least two relations and a new one/],
+  ],
+  "model moves": [
+    [[], {}, { wait: false, format: "text" }],
+    [[], { wait: true, format: "json" }, { wait: true, format: "json" }],
+    [[], { format: "xml" }, /unknown format/],
+  ],
+  "model finish": [
+    [["acme"], { yes: true }, { store: "acme", yes: true }],
+    [[], {}, /needs a store/],
+  ],
   "model compare": [
     [["a.fga", "b.fga"], { format: "json" }, { before: "a.fga", after: "b.fga", format: "json" }],
     [["a.fga"], {}, /needs two models/],

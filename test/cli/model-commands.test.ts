@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs"
+import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { WatchedFiles } from "../../compiler/cli/dev/watched-files.ts"
@@ -17,6 +17,58 @@ test("a module that is not there is told, and the rest is not a model", async ()
   const { code, out, err } = await run({ cwd }, "model", "print", "--model", "models/fga.mod")
   expect({ code, out }).toEqual({ code: 1, out: "" })
   expect(err).toContain("models/fga.mod:5:5  `models/gone.fga` does not exist")
+})
+
+describe("model rename, split and merge", () => {
+  const conf = 'authz {\n  store s {\n    model "s.fga" # the model\n    tests "*.fga.yaml"\n  }\n}\n'
+  const model =
+    "model\n  schema 1.1\ntype user\ntype doc\n  relations\n    define viewer: [user]\n    define owner: [user]\n    define can: viewer or owner\n"
+  const project = (text = conf) => {
+    const cwd = folderWith({ "gateway.conf": text, "s.fga": model })
+    const read = (name: string) => readFileSync(join(cwd, name), "utf8")
+    return { cwd, conf: () => read("gateway.conf"), model: () => read("s.fga") }
+  }
+
+  test("write the first plan, then the second one", async () => {
+    const files = project()
+    const words = ["model", "rename", "doc#viewer", "doc#reader"]
+    const dry = await run({ cwd: files.cwd }, ...words, "--dry-run")
+    expect(files.conf()).toBe(conf)
+    const first = await run({ cwd: files.cwd }, ...words)
+    expect(first).toMatchObject({ code: 0, err: "" })
+    expect(first.out).toContain('gateway.conf: move "doc#viewer" to "doc#reader"')
+    expect(files.conf()).toContain('    model "s.fga"\n    move "doc#viewer" to "doc#reader" # the model\n')
+    expect(files.model()).toContain("    define viewer: [user]\n    define reader: [user] or viewer\n")
+    expect(files.model()).toBe(dry.out)
+    expect((await run({ cwd: files.cwd }, "validate")).code).toBe(0)
+    const second = await run({ cwd: files.cwd }, ...words)
+    expect(second.out).toContain("sallyport model finish s")
+    expect(files.conf()).toBe(conf)
+    expect(files.model()).toContain(
+      "    define reader: [user]\n    define owner: [user]\n    define can: reader or owner\n",
+    )
+  })
+
+  test("on one line, and several moves at once", async () => {
+    const files = project('authz { store s { model "s.fga" } }\n')
+    const words = ["model", "merge", "doc#viewer", "doc#owner", "doc#staff"]
+    await run({ cwd: files.cwd }, ...words)
+    expect(files.conf()).toBe(
+      'authz { store s { model "s.fga"; move "doc#viewer" to "doc#staff"; move "doc#owner" to "doc#staff" } }\n',
+    )
+    expect((await run({ cwd: files.cwd }, "validate")).err).toBe("")
+    await run({ cwd: files.cwd }, ...words)
+    expect(files.conf()).toBe('authz { store s { model "s.fga" } }\n')
+    expect(files.model()).toContain("    define staff: [user]\n    define can: staff\n")
+  })
+
+  test("say what cannot be", async () => {
+    const { cwd } = project()
+    const unknown = await run({ cwd }, "model", "rename", "doc#viewr", "doc#b")
+    expect(unknown).toMatchObject({ code: 1, err: expect.stringContaining("`doc` has no relation `viewr`") })
+    const store = await run({ cwd }, "model", "rename", "doc#viewer", "doc#b", "--store", "t")
+    expect(store).toMatchObject({ code: 1, err: expect.stringContaining("there is no store t") })
+  })
 })
 
 describe("model compare", () => {

@@ -9,6 +9,9 @@ import { folderWith, run } from "./run.ts"
 const without: Readonly<Record<string, string>> = {
   "import openapi": "prints text for gateway.conf",
   "policy convert": "prints text for gateway.conf",
+  "model rename": "writes files; `plan` has their changes as JSON",
+  "model split": "writes files; `plan` has their changes as JSON",
+  "model merge": "writes files; `plan` has their changes as JSON",
   "hash-password": "prints the hash for gateway.conf",
   "signing-key create": "prints a statement for gateway.conf",
   "signing-key show": "prints a statement for gateway.conf",

@@ -119,7 +119,7 @@ describePostgres("bulk write beside other writers", () => {
     const group = await writeTupleGroup(other, id, [
       { writes, deletes, onDuplicate: "error", onMissing: "error" },
     ])
-    return group?.results[0]
+    return group === "apart" ? undefined : group?.results[0]
   }
 
   test("its insertion holds nobody up: a write meanwhile is the older commit", async () => {

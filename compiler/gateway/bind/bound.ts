@@ -16,6 +16,7 @@ export interface BoundStatement {
   readonly broken: boolean
 }
 
+/** A block after binding. */
 export interface BoundBlock {
   readonly name: BlockName
   readonly statements: readonly BoundStatement[]

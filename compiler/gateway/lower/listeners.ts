@@ -23,6 +23,7 @@ import { lowerAuthzen, lowerEngineCors, lowerEngineLimits, lowerEngineLog } from
 import type { KeyUses } from "./key-uses.ts"
 import { engineListeners, publicListeners } from "./listen.ts"
 import { lowerMetrics } from "./metrics.ts"
+import { lowerMoves } from "./moves.ts"
 import { lowerRecord } from "./record.ts"
 import { idsOf, type Lowered } from "./step.ts"
 import type { StoreModels } from "./store-model.ts"
@@ -177,10 +178,12 @@ export function lowerAuthz(
   // `public` is the sentence in the text that a reviewer can see.
   const listen = engineListeners(program, !isPublic && asks !== true, { values, report })
   const stores: NonNullable<PlanBody["authz"]>["stores"] = {}
-  for (const { name } of program.all("store")) {
+  for (const { name, bound } of program.all("store")) {
     const model = models.get(name)
     // A store without a valid model is reported with the model.
-    if (model !== undefined) stores[name] = { model: model.digest }
+    if (model === undefined) continue
+    const moves = lowerMoves(bound.block, model, report)
+    stores[name] = { model: model.digest, ...(moves.length === 0 ? {} : { moves }) }
   }
   const staleness = statementOf(authz.block, "max-staleness")?.args.value<number | null>("time")
   const memory = statementOf(authz.block, "memory")?.args.value<number>("size")

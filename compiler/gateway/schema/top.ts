@@ -464,6 +464,22 @@ export const storeRows: readonly StatementRow[] = [
     docs: "Tests of the model (OpenFGA's store files), relative to this file; the path may contain `*`. A plan is made only when they pass.",
     example: 'tests "models/tests/*.fga.yaml"',
   },
+  {
+    keyword: "move",
+    several: 100,
+    forms: [
+      {
+        args: [
+          slot("from", "constant", { max: 256, label: '"TYPE#RELATION"|"TYPE"' }),
+          word("to"),
+          slot("to", "constant", { max: 256, label: '"TYPE#RELATION"|"TYPE"' }),
+          optional(word("for"), many(slot("user", "constant", { max: 256, label: '"USER-TYPE"' }), 100)),
+        ],
+      },
+    ],
+    docs: "Copies the stored tuples of a relation or type to a new one, and keeps both in step: each write of one word also writes the other. The model must have both. `for`: only tuples of these types of users. Leave it out when the move is ready and the model no longer has the old word.",
+    example: 'move "doc#viewer" to "doc#reader"',
+  },
 ]
 
 export const productRows: readonly StatementRow[] = [
