@@ -295,13 +295,30 @@ function encryptionsOf({ tls }: ServerTarget): readonly [Encryption, Encryption?
   return ["tls"]
 }
 
-/** node-postgres connects the stream that it is given: this one already is. */
+/**
+ * node-postgres connects the stream that it is given: this one already is. Bytes that are no message of the protocol, as a pooler sends them whose server
+ * crashed in the middle of a message, end the connection: node-postgres would throw in the event loop, which ends the process.
+ */
 function connected(socket: Socket): Socket {
   const connect = () => {
     process.nextTick(() => socket.emit("connect"))
     return socket
   }
-  return Object.assign(socket, { connect })
+  const on = (event: string, listener: (...values: unknown[]) => void) => {
+    const guarded = (bytes: unknown) => {
+      try {
+        listener(bytes)
+      } catch (error) {
+        socket.destroy(
+          new Error(
+            `the server sent what is no message of PostgreSQL's protocol (${(error as Error).message})`,
+          ),
+        )
+      }
+    }
+    return socket.addListener(event, event === "data" ? guarded : listener)
+  }
+  return Object.assign(socket, { connect, on })
 }
 
 function closeClient(client: Client): void {

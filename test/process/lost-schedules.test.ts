@@ -138,6 +138,8 @@ class Schedule {
   readonly #tokens: Commit[] = []
   #history: readonly Commit[] = []
   #saved: readonly Commit[] = []
+  /** Stamps of the commits that the last loss left: their tokens do not tell that later ones were lost. */
+  #left: ReadonlySet<string> = new Set()
 
   constructor(database: Database, random: Random, storeId: string) {
     this.#database = database
@@ -186,15 +188,16 @@ class Schedule {
     } else {
       await lose(this.#database)
       this.#history = this.#saved
+      this.#left = new Set(this.#saved.map(({ stamp }) => stamp))
     }
   }
 
-  /** What asks for the newest gets it, and so does the newest token; a token of what was lost gets no answer. */
+  /** What asks for the newest gets it, and so does the token of a commit after the last loss; a token of what was lost gets no answer. */
   async #ask(follower: Follower): Promise<void> {
     const user = this.#random.pick(users)
     const token = this.#random.chance(70) ? this.#tokens.at(-1 - this.#random.below(6)) : undefined
     const atLeast = token === undefined ? {} : { atLeast: token }
-    const newest = token !== undefined && token === this.#history.at(-1)
+    const newest = token !== undefined && token === this.#history.at(-1) && !this.#left.has(token.stamp)
     const consistency = newest ? {} : ({ consistency: "higher-consistency" } as const)
     const answer = await follower.check(user, { ...consistency, ...atLeast }).catch((error: unknown) => {
       if (error instanceof CheckError) return error.code

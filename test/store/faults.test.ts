@@ -114,6 +114,37 @@ describePostgres("a database that is away", () => {
     }
   })
 
+  test("half a message of a server that crashed behind a pooler ends one connection", async () => {
+    let isHalf = false
+    const proxy = createServer((client) => {
+      const upstream = connect(server.port, "127.0.0.1")
+      client.pipe(upstream)
+      // A row of two fields, of which the first is longer than the message.
+      const row = Buffer.from([0x44, 0, 0, 0, 14, 0, 2, 0, 0, 0x29, 0xc9, 0, 0, 0, 0])
+      upstream.on("data", (chunk) => client.write(isHalf ? row : chunk))
+      for (const [from, to] of [[client, upstream] as const, [upstream, client] as const]) {
+        from.on("error", () => to.destroy())
+        from.on("close", () => to.destroy())
+      }
+    }).listen(0, "127.0.0.1")
+    await once(proxy, "listening")
+    const { port } = proxy.address() as AddressInfo
+    const behind = openPostgres(`postgres://postgres@127.0.0.1:${port}/postgres`)
+    try {
+      expect(await behind.query(one)).toEqual([[1]])
+      isHalf = true
+      await expect(behind.query(one)).rejects.toMatchObject({
+        name: "SourceUnavailable",
+        message: expect.stringContaining("no message of PostgreSQL's protocol"),
+      })
+      isHalf = false
+      await expectBack(behind)
+    } finally {
+      await behind.close()
+      proxy.close()
+    }
+  })
+
   test("by its Unix socket", async () => {
     const local = openPostgres(server.socketUrl("postgres"))
     expect(await local.query(one)).toEqual([[1]])
