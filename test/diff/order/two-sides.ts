@@ -103,9 +103,7 @@ export class Side {
               status: response.statusCode ?? 0,
               reason: response.statusMessage ?? "",
               fields: fieldsOf(response.rawHeaders),
-              body: Buffer.concat(chunks)
-                .toString("latin1")
-                .replace(/"request_id":"[^"]*"/, '"request_id":"…"'),
+              body: withoutId(Buffer.concat(chunks).toString("latin1")),
             }),
           )
         },
@@ -161,7 +159,12 @@ function fieldsOf(raw: readonly string[]): string[] {
 
 function steady(name: string, value: string): string {
   if (name === "ratelimit") return value.replace(/t=\d+/, "t=…")
-  return name === "retry-after" || name === "age" ? "…" : value
+  return name === "retry-after" || name === "age" ? "…" : withoutId(value)
+}
+
+/** A step may put the body of a problem into a header. */
+function withoutId(text: string): string {
+  return text.replace(/"request_id":"[^"]*"/g, '"request_id":"…"')
 }
 
 /** Backends and a service for requests of our own, the same address for both sides: a plan names them. */
