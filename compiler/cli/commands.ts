@@ -57,6 +57,18 @@ export const commands: readonly CommandRow[] = [
     load: async () => (await import("./commands/model-merge.ts")).modelMerge,
   },
   {
+    name: "model moves",
+    purpose: "write",
+    summary: "show the tuples that move from one relation or type to another, and how far",
+    load: async () => (await import("./commands/model-moves.ts")).modelMoves,
+  },
+  {
+    name: "model finish",
+    purpose: "write",
+    summary: "delete the tuples of relations and types that moved",
+    load: async () => (await import("./commands/model-finish.ts")).modelFinish,
+  },
+  {
     name: "model compare",
     purpose: "write",
     summary: "show who may gain or lose each relation by a change of a model, whatever the tuples are",
@@ -265,18 +277,6 @@ export const commands: readonly CommandRow[] = [
     purpose: "operate",
     summary: "update the database schema to this version; run it once before `serve`",
     load: async () => (await import("./commands/migrate.ts")).migrate,
-  },
-  {
-    name: "model moves",
-    purpose: "operate",
-    summary: "show the tuples that move from one relation or type to another, and how far",
-    load: async () => (await import("./commands/model-moves.ts")).modelMoves,
-  },
-  {
-    name: "model finish",
-    purpose: "operate",
-    summary: "delete the tuples of relations and types that moved",
-    load: async () => (await import("./commands/model-finish.ts")).modelFinish,
   },
   {
     name: "prune",

@@ -229,7 +229,7 @@ const backends: readonly SecretPlace[] = [
   },
   {
     name: "backend_client",
-    slots: ["token secret"],
+    slots: ["authenticate secret"],
     file: 'backend tokened { url alive_url; authenticate token web client "three" secret backend_client }',
     api: 'GET "/" { backend tokened }',
   },
