@@ -71,11 +71,21 @@ export const allowOption = [
 
 /** Reads `--allow opens,breaking`. */
 export function readAllow(options: OptionValues): readonly ChangeClass[] {
-  const words = (textOf(options, "allow") ?? "").split(/[\s,]+/).filter((word) => word !== "")
-  const unknown = words.find((word) => !changeClasses.some((each) => each === word))
+  return readWords(options, "allow", "class", changeClasses)
+}
+
+/** Reads an option with known words, separated by commas or blanks: those that are given, in the order of `known`. */
+function readWords<const Word extends string>(
+  options: OptionValues,
+  name: string,
+  what: string,
+  known: readonly Word[],
+): readonly Word[] {
+  const words = (textOf(options, name) ?? "").split(/[\s,]+/).filter((word) => word !== "")
+  const unknown = words.find((word) => !known.some((each) => each === word))
   if (unknown !== undefined)
-    throw new CliError(`--allow has the unknown class \`${unknown}\``, `Use ${changeClasses.join(", ")}.`)
-  return changeClasses.filter((each) => words.includes(each))
+    throw new CliError(`--${name} has the unknown ${what} \`${unknown}\``, `Use ${known.join(", ")}.`)
+  return known.filter((each) => words.includes(each))
 }
 
 /** What to delete of what was made at run time; read it by `readRemove`. */
@@ -86,13 +96,10 @@ export const removeOption = [
 
 /** Reads `--remove subscriptions,tokens`. */
 export function readRemove(options: OptionValues): readonly MadeKind[] {
-  const words = (textOf(options, "remove") ?? "").split(/[\s,]+/).filter((word) => word !== "")
-  const unknown = words.find((word) => !madeKinds.some((each) => each === word))
-  if (unknown !== undefined)
-    throw new CliError(`--remove has the unknown kind \`${unknown}\``, `Use ${madeKinds.join(", ")}.`)
-  if (words.length === 0 && options["remove"] !== undefined)
+  const kinds = readWords(options, "remove", "kind", madeKinds)
+  if (kinds.length === 0 && options["remove"] !== undefined)
     throw new CliError("--remove needs kinds", `Use ${madeKinds.join(", ")}.`)
-  return madeKinds.filter((each) => words.includes(each))
+  return kinds
 }
 
 /** The reason that the history shows; read it by `textOf(options, "message")`. */

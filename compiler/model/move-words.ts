@@ -12,7 +12,7 @@ export interface WordMove {
   readonly users?: readonly string[] | undefined
 }
 
-/** A text, or why there is none. */
+/** A text, or why it cannot be written. */
 export type MovedText = { readonly text: string } | { readonly problem: string }
 
 /**

@@ -1,17 +1,15 @@
 import pc from "picocolors"
 import type { Replay, ReplayGroup } from "../replay/replay.ts"
 import type { FactChange } from "../request-compare/outcome.ts"
+import { effectWords, namesWords, outcomeChangeWords, type Paint } from "./outcome-words.ts"
 import { visible } from "./width.ts"
 
-type Paint = ReturnType<typeof pc.createColors>
 type Counted = Replay["recorded"]
 
 const groupsMax = 20
 const routesNamed = 3
 const blastRoutesMax = 10
-const factsNamed = 3
 const reasonsMax = 12
-const valueMax = 60
 const indent = " ".repeat(12)
 
 /**
@@ -62,43 +60,18 @@ function callerWords(count: number): string {
 }
 
 function groupLines(group: ReplayGroup, all: Counted, paint: Paint): string[] {
-  const paints = { opens: paint.red, closes: paint.cyan, changes: paint.yellow }
-  const { effect, requests, callers, routes, example } = group
-  const names = [...routes.keys()]
-  const more = names.length > routesNamed ? `, and ${names.length - routesNamed} more` : ""
+  const { effect, requests, callers, routes, example, before, after } = group
   const counts = `${requestWords(requests)} (${percent(requests, all.requests)}) of ${callerWords(callers)} (${percent(callers, all.callers)})`
   return [
-    `  ${paints[effect](effect.padEnd(8))}  ${counts}: ${visible(names.slice(0, routesNamed).join(", ") + more)}`,
-    `${indent}${visible(causeWords(group))}`,
+    `  ${effectWords(effect, paint)}  ${counts}: ${visible(namesWords([...routes.keys()], routesNamed))}`,
+    `${indent}${visible(outcomeChangeWords(before, after, example.facts, isCredentialFact))}`,
     `${indent}for example ${visible(`${example.method} ${example.target}`)} at ${timeWords(example.atMs)}, caller ${example.caller}`,
   ]
-}
-
-function causeWords({ before, after, example }: ReplayGroup): string {
-  if (before.words !== after.words) return `${outcomeWords(before)} → ${outcomeWords(after)}`
-  const facts = example.facts.filter(({ name }) => !isCredentialFact(name))
-  const shown = facts.slice(0, factsNamed).map(({ name, before: old, after: next }) => {
-    return `${name} ${valueWords(old)} → ${valueWords(next)}`
-  })
-  const hidden = example.facts
-    .filter(({ name }) => isCredentialFact(name))
-    .map(({ name }) => `${name} differs`)
-  const rest = facts.length > factsNamed ? `, and ${facts.length - factsNamed} more` : ""
-  return `${before.words} as before, with ${[...shown, ...hidden].join(", ")}${rest}`
 }
 
 /** Credentials of a replay are made up, and their values say nothing. */
 function isCredentialFact(name: string): boolean {
   return / (?:authorization|proxy-authorization|cookie)$/.test(name)
-}
-
-function outcomeWords({ words, by, kind }: ReplayGroup["before"]): string {
-  return kind === "served" || by === "" ? words : `${words} (${by})`
-}
-
-function valueWords(value: string | undefined): string {
-  if (value === undefined) return "none"
-  return value.length <= valueMax ? value : `${value.slice(0, valueMax)}…`
 }
 
 function timeWords(ms: number): string {

@@ -1,9 +1,9 @@
 import pc from "picocolors"
 import type { RequestComparison, RequestDifference } from "../request-compare/compare-requests.ts"
-import type { FactChange, RequestOutcome } from "../request-compare/outcome.ts"
+import type { RequestOutcome } from "../request-compare/outcome.ts"
+import { effectWords, namesWords, outcomeChangeWords, type Paint } from "./outcome-words.ts"
 import { visible } from "./width.ts"
 
-type Paint = ReturnType<typeof pc.createColors>
 type Effect = RequestDifference["effect"]
 
 const effects: readonly Effect[] = ["opens", "closes", "changes"]
@@ -11,8 +11,6 @@ const groupsMax = 20
 const linesMax = 12
 const routesNamed = 3
 const callersNamed = 3
-const factsNamed = 3
-const valueMax = 60
 const indent = " ".repeat(12)
 
 /** Callers of one route who notice the same. `kind`: the text without what is of this route alone. */
@@ -86,7 +84,7 @@ function linesOf(differences: readonly RequestDifference[]): Line[] {
     ({ before, after }) => before.kind !== "refused" || after.kind !== "refused",
   )
   for (const { effect, caller, before, after, facts } of telling.length > 0 ? telling : differences) {
-    const text = textOf(before, after, facts)
+    const text = outcomeChangeWords(before, after, facts)
     const line = lines.get(`${effect} ${text}`)
     const kind = `${generalOf(caller)} ${generalOf(text)}`
     if (line === undefined) lines.set(`${effect} ${text}`, { effect, callers: [caller], text, kind })
@@ -103,40 +101,16 @@ function generalOf(text: string): string {
     .replaceAll(/ \([^()]*\)/g, "")
 }
 
-function textOf(before: RequestOutcome, after: RequestOutcome, facts: readonly FactChange[]): string {
-  if (before.words !== after.words) return `${outcomeWords(before)} → ${outcomeWords(after)}`
-  const shown = facts.slice(0, factsNamed).map(({ name, before: old, after: next }) => {
-    return `${name} ${valueWords(old)} → ${valueWords(next)}`
-  })
-  const more = facts.length > factsNamed ? `, and ${facts.length - factsNamed} more` : ""
-  return `${before.words} as before, with ${shown.join(", ")}${more}`
-}
-
-function outcomeWords({ words, by, kind }: RequestOutcome): string {
-  return kind === "served" || by === "" ? words : `${words} (${by})`
-}
-
-function valueWords(value: string | undefined): string {
-  if (value === undefined) return "none"
-  return value.length <= valueMax ? value : `${value.slice(0, valueMax)}…`
-}
-
 function groupLines({ routes, lines }: Group, paint: Paint): string[] {
-  const paints = { opens: paint.red, closes: paint.cyan, changes: paint.yellow }
   const effect = lines[0]?.effect ?? "changes"
   const shown = lines.slice(0, linesMax).map(({ callers, text }) => `${indent}${callersOf(callers)}: ${text}`)
   if (lines.length > linesMax) shown.push(`${indent}and ${lines.length - linesMax} more kinds of callers`)
-  const head = `${listOf(routes, routesNamed)}${routes.length > 1 ? "; for the first of them:" : ""}`
-  return [`  ${paints[effect](effect.padEnd(8))}  ${visible(head)}`, ...shown.map(visible)]
+  const head = `${namesWords(routes, routesNamed)}${routes.length > 1 ? "; for the first of them:" : ""}`
+  return [`  ${effectWords(effect, paint)}  ${visible(head)}`, ...shown.map(visible)]
 }
 
 function callersOf(callers: readonly string[]): string {
-  return listOf(callers, callersNamed, "; ")
-}
-
-function listOf(names: readonly string[], most: number, separator = ", "): string {
-  const more = names.length > most ? `${separator}and ${names.length - most} more` : ""
-  return `${names.slice(0, most).join(separator)}${more}`
+  return namesWords(callers, callersNamed, "; ")
 }
 
 /** The comparison for programs. Facts are `[name, before, after]`, null stands for none. */

@@ -72,7 +72,7 @@ export interface NotReplayed {
 export interface Replay {
   /** All requests of the record, and their callers. */
   readonly recorded: Counted
-  /** Times of the first and the last request, in milliseconds since the epoch; undefined: there is none. */
+  /** Times of the first and the last request, in milliseconds since the epoch; undefined: no request was recorded. */
   readonly period: { readonly fromMs: number; readonly toMs: number } | undefined
   /** Requests whose routes are the same in both plans: they are treated as before, so nothing was sent. */
   readonly unchanged: number

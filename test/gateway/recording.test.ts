@@ -1,31 +1,18 @@
-import { afterEach, describe, expect, test } from "vitest"
+import { describe, expect, test } from "vitest"
 import { networkOf } from "../../runtime/gateway/exchange/recorded-exchange.ts"
 import { LoadError } from "../../runtime/gateway/generation/load-error.ts"
 import {
+  bearer,
   environment,
   planOfText,
   projectText,
-  type RecordedGateway,
-  startRecorded,
+  startForTest,
   tokenOf,
 } from "../record/recorded-gateway.ts"
 
-const started: RecordedGateway[] = []
-afterEach(async () => {
-  for (const each of started.splice(0)) await each.close()
-})
-
-async function start(...parts: Parameters<typeof startRecorded>): Promise<RecordedGateway> {
-  const gateway = await startRecorded(...parts)
-  started.push(gateway)
-  return gateway
-}
-
-const bearer = (claims: object) => ({ authorization: `Bearer ${tokenOf(claims)}` })
-
 describe("a recorded request", () => {
   test("has what a replay needs: claims by list, answers, the backend's response and the outcome", async () => {
-    const world = await start({ rules: 'claims "scope" "sub"' })
+    const world = await startForTest({ rules: 'claims "scope" "sub"' })
     const claims = { sub: "ann", scope: "read", email: "ann@example.com" }
     expect(await world.ask("/shop/orders/1?page=2", { ...bearer(claims), accept: "text/x" })).toBe(200)
     expect(await world.ask("/shop/orders/2", bearer(claims))).toBe(403)
@@ -53,7 +40,7 @@ describe("a recorded request", () => {
   })
 
   test("has a pseudonym instead of a subject that is not listed, the same in every request", async () => {
-    const world = await start()
+    const world = await startForTest()
     for (const sub of ["ann", "bob", "ann"])
       await world.ask("/shop/orders/1", bearer({ sub: `the-user-${sub}` }))
     const [first, second, third] = await world.recorded()
@@ -64,7 +51,7 @@ describe("a recorded request", () => {
   })
 
   test("has no credential, wherever the caller put it", async () => {
-    const world = await start({ rules: 'headers "x-tenant" "x-note" "x-api-key"' })
+    const world = await startForTest({ rules: 'headers "x-tenant" "x-note" "x-api-key"' })
     const canary = "c4n4ry-c4n4ry"
     const key = environment.PARTNER_KEY
     await world.ask(`/shop/partner?partner-key=${key}&page=1`)
@@ -104,7 +91,7 @@ describe("a recorded request", () => {
   })
 
   test("has headers that the plan reads, and none that it redacts", async () => {
-    const world = await start({
+    const world = await startForTest({
       rules: 'redact header "User-Agent"; redact query "name"; addresses whole',
       api: `auth none; backend orders; GET "/" { inbound { when (request.header("x-kind") == "a") { respond 204 } } }`,
     })
@@ -118,7 +105,7 @@ describe("a recorded request", () => {
 
   test("has no credentials that a backend responds with or repeats", async () => {
     const canary = "c4n4ry-c4n4ry"
-    const world = await start({}, (request, response) => {
+    const world = await startForTest({}, (request, response) => {
       request.resume()
       response.setHeader("set-cookie", `session=${canary}`)
       response.setHeader("location", `/next?token=${canary}`)
@@ -135,7 +122,7 @@ describe("a recorded request", () => {
 })
 
 test("the share of recorded requests is that of `sample`, by the ids of requests", async () => {
-  const world = await start({ rules: "", gateway: "" })
+  const world = await startForTest({ rules: "", gateway: "" })
   const half = planOfText(projectText({ ...world.project }).replace("sample 100%", "sample 50%"))
   await world.gateway.apply(half)
   await Promise.all(Array.from({ length: 400 }, () => world.ask("/shop/open")))
@@ -147,7 +134,7 @@ test("the share of recorded requests is that of `sample`, by the ids of requests
 })
 
 test("a secret that is too short for a key refuses the plan", async () => {
-  const world = await start()
+  const world = await startForTest()
   const plan = planOfText(
     `${projectText(world.project).replace("encrypt-with traffic_key", "encrypt-with short_key")}
      secret short_key = env(SHORT)`,

@@ -2,6 +2,7 @@ import { createHmac } from "node:crypto"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { onTestFinished } from "vitest"
 import { MemoryFiles } from "../../compiler/core/files.ts"
 import type { CheckRequest } from "../../runtime/check/ports.ts"
 import type { Gateway } from "../../runtime/gateway/gateway.ts"
@@ -150,3 +151,13 @@ export async function startRecorded(
     },
   }
 }
+
+/** The same for one test, at whose end it is closed. */
+export async function startForTest(...parts: Parameters<typeof startRecorded>): Promise<RecordedGateway> {
+  const gateway = await startRecorded(...parts)
+  onTestFinished(() => gateway.close())
+  return gateway
+}
+
+/** The header field with a token of `own`. */
+export const bearer = (claims: object) => ({ authorization: `Bearer ${tokenOf(claims)}` })

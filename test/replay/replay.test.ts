@@ -1,30 +1,17 @@
 import { join } from "node:path"
-import { afterEach, describe, expect, test } from "vitest"
+import { describe, expect, test } from "vitest"
 import { replayDocument, replayText } from "../../compiler/render/replay.ts"
 import type { Replay } from "../../compiler/replay/replay.ts"
 import { replayRecord } from "../../compiler/replay/replay-record.ts"
 import { openRecord } from "../../runtime/record/read-record.ts"
 import {
+  bearer,
   environment,
   planOfText,
   projectText,
   type RecordedGateway,
-  startRecorded,
-  tokenOf,
+  startForTest,
 } from "../record/recorded-gateway.ts"
-
-const started: RecordedGateway[] = []
-afterEach(async () => {
-  for (const each of started.splice(0)) await each.close()
-})
-
-async function start(...parts: Parameters<typeof startRecorded>): Promise<RecordedGateway> {
-  const gateway = await startRecorded(...parts)
-  started.push(gateway)
-  return gateway
-}
-
-const bearer = (claims: object) => ({ authorization: `Bearer ${tokenOf(claims)}` })
 
 /** Replays what a gateway recorded through its own plan and one whose text is edited. */
 async function replayed(world: RecordedGateway, edit: (text: string) => string): Promise<Replay> {
@@ -50,7 +37,7 @@ const causes = ({ groups }: Replay) =>
 
 describe("a replay", () => {
   test("finds who is refused now, by cause, with shares and an example", async () => {
-    const world = await start({ rules: 'claims "sub" "scope"' })
+    const world = await startForTest({ rules: 'claims "sub" "scope"' })
     const reader = { sub: "ann", scope: "read" }
     for (let at = 0; at < 3; at += 1) await world.ask(`/shop/orders/1?page=${at}`, bearer(reader))
     await world.ask("/shop/orders/1", bearer({ sub: "ann", scope: "write" }))
@@ -81,7 +68,7 @@ describe("a replay", () => {
   })
 
   test("says the same every time, byte for byte", async () => {
-    const world = await start({ rules: 'claims "sub"' })
+    const world = await startForTest({ rules: 'claims "sub"' })
     for (let at = 0; at < 4; at += 1) await world.ask(`/shop/orders/${at}`, bearer({ sub: "ann" }))
     const edit = (text: string) => text.replace("auth jwt own", 'auth jwt own { claim scope has "write" }')
     const said: string[] = []
@@ -93,7 +80,7 @@ describe("a replay", () => {
   })
 
   test("has no differences between equal plans, and sends nothing", async () => {
-    const world = await start()
+    const world = await startForTest()
     await world.ask("/shop/orders/1", bearer({ sub: "ann" }))
     await world.ask("/shop/open")
     const replay = await replayed(world, (text) => text)
@@ -101,7 +88,7 @@ describe("a replay", () => {
   })
 
   test("takes a pseudonym for a subject that is not recorded, and reproduces what happened", async () => {
-    const world = await start()
+    const world = await startForTest()
     await world.ask("/shop/orders/1", bearer({ sub: "ann" }))
     await world.ask("/shop/orders/2", bearer({ sub: "ann" }))
     const replay = await replayed(world, (text) => text.replace("trust none", "trust none; errors apim"))
@@ -110,7 +97,7 @@ describe("a replay", () => {
   })
 
   test("answers as backends did, and tells what opens", async () => {
-    const world = await start({ rules: 'claims "sub"' }, (request, response) => {
+    const world = await startForTest({ rules: 'claims "sub"' }, (request, response) => {
       request.resume()
       response.setHeader("etag", '"v1"')
       response.writeHead(request.url?.includes("missing") === true ? 404 : 200).end("content")
@@ -139,7 +126,7 @@ describe("what cannot be replayed is counted, with the reason", () => {
   }
 
   test("new questions, and questions about another model", async () => {
-    const world = await start({ rules: 'claims "sub"' })
+    const world = await startForTest({ rules: 'claims "sub"' })
     await world.ask("/shop/orders/1", bearer({ sub: "ann" }))
     const edit = (text: string) => text.replace("require viewer", "require editor")
     expect(await reasons(world, edit)).toEqual([
@@ -148,7 +135,7 @@ describe("what cannot be replayed is counted, with the reason", () => {
   })
 
   test("claims, headers and bodies that are not recorded", async () => {
-    const world = await start({ rules: 'claims "sub"' })
+    const world = await startForTest({ rules: 'claims "sub"' })
     await world.ask("/shop/orders/1", { ...bearer({ sub: "ann", org: "acme" }), "x-kind": "a" })
     await world.ask("/shop/open", { "x-kind": "a" })
     expect(
@@ -164,7 +151,7 @@ describe("what cannot be replayed is counted, with the reason", () => {
   })
 
   test("credentials that the recorded plan did not check", async () => {
-    const world = await start()
+    const world = await startForTest()
     await world.ask("/shop/open", bearer({ sub: "ann" }))
     expect(await reasons(world, (text) => text.replace('GET "/open" { auth none', 'GET "/open" {'))).toEqual([
       [1, "the caller sent a credential that the old plan did not check"],
@@ -172,7 +159,7 @@ describe("what cannot be replayed is counted, with the reason", () => {
   })
 
   test("refusals of limits, and outcomes that the plan does not reproduce", async () => {
-    const world = await start({
+    const world = await startForTest({
       api: 'auth none; backend orders; limit 1 per 1h by ip; GET "/"',
     })
     await world.ask("/shop/")
@@ -182,7 +169,7 @@ describe("what cannot be replayed is counted, with the reason", () => {
   })
 
   test("smaller networks than those that are recorded", async () => {
-    const world = await start()
+    const world = await startForTest()
     await world.ask("/shop/open")
     const edit = (text: string) =>
       text.replace('GET "/open" { auth none', 'GET "/open" { auth none; deny ip 127.0.0.1')

@@ -343,6 +343,7 @@ export const rooms: readonly Room[] = [
       "access/cors",
       "messages/cookies",
       "exchange",
+      "fraction",
       "messages/header-list",
       "messages/login-answer",
       "messages/message",

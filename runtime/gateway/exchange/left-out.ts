@@ -124,14 +124,6 @@ export class LeftOut {
   }
 }
 
-/** Names and values of a message, the names in lower case. */
-export function rawFieldsOf(raw: readonly string[]): RecordedField[] {
-  const fields: RecordedField[] = []
-  for (let at = 0; at < raw.length; at += 2)
-    fields.push([(raw[at] as string).toLowerCase(), raw[at + 1] as string])
-  return fields
-}
-
 function isCredentialName(name: string): boolean {
   return credentialName.test(name) || camelCredentialName.test(name)
 }

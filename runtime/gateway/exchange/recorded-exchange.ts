@@ -4,9 +4,9 @@ import { markOf } from "../../record/mark.ts"
 import { questionText, type RecordedRequest } from "../../record/recorded-request.ts"
 import type { Recorder } from "../generation/recorder-of-plan.ts"
 import type { Finished } from "../observer.ts"
-import { LeftOut, rawFieldsOf } from "./left-out.ts"
+import { LeftOut } from "./left-out.ts"
 import type { LiveExchange } from "./live-exchange.ts"
-import { Recording } from "./recording.ts"
+import { Recording, rawFieldsOf } from "./recording.ts"
 
 /** Decides whether a request is recorded. Messages of WebSockets and gRPC have no single answer that a replay could compare. */
 export function beginRecord(exchange: LiveExchange): void {

@@ -26,12 +26,18 @@ export class Recording implements AnswerNotes {
 
   /** `flat`: names and values alternate. */
   responded(backend: string, status: number, flat: readonly string[]): void {
-    const headers: RecordedField[] = []
-    for (let at = 0; at < flat.length; at += 2)
-      headers.push([(flat[at] as string).toLowerCase(), flat[at + 1] as string])
-    if (this.responses.length < responsesMax) this.responses.push({ backend, status, headers })
+    if (this.responses.length < responsesMax)
+      this.responses.push({ backend, status, headers: rawFieldsOf(flat) })
   }
 }
 
 const answersMax = 1_000
 const responsesMax = 16
+
+/** Names and values of a message, the names in lower case. `raw`: they alternate. */
+export function rawFieldsOf(raw: readonly string[]): RecordedField[] {
+  const fields: RecordedField[] = []
+  for (let at = 0; at < raw.length; at += 2)
+    fields.push([(raw[at] as string).toLowerCase(), raw[at + 1] as string])
+  return fields
+}

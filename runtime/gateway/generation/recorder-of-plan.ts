@@ -1,6 +1,7 @@
 import { resolve } from "node:path"
 import type { PlanBody } from "../../plan/plan.ts"
 import type { RecordPlan } from "../../plan/resources.ts"
+import { fractionOf } from "../../policies/fraction.ts"
 import type { RecordedRequest } from "../../record/recorded-request.ts"
 import type { Held } from "./held.ts"
 import type { References } from "./references.ts"
@@ -66,20 +67,11 @@ export function provisionRecorder(
 
 /** The record of a generation. */
 export function recorderOf(sink: RequestSink, rules: RecordPlan): Recorder {
-  const below = (rules.sample / 100) * 2 ** 32
+  const share = rules.sample / 100
   return {
     rules,
-    takes: (id) => spread(id) < below,
+    takes: (id) => fractionOf(id) < share,
     write: (request, hidden) => sink.write(request, hidden),
     mark: (text) => sink.mark(text),
   }
-}
-
-/** A number from 0 to 2³² − 1 that depends on all characters of an id (FNV-1a, and the finalizer of MurmurHash3). */
-function spread(id: string): number {
-  let hash = 0x811c9dc5
-  for (let at = 0; at < id.length; at += 1) hash = Math.imul(hash ^ id.charCodeAt(at), 0x01000193)
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
-  return (hash ^ (hash >>> 16)) >>> 0
 }

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto"
 import { asHttp } from "../../plan/http-syntax.ts"
 import type { StepOf } from "../../plan/steps.ts"
 import type { BackendHandle, Exchange } from "../exchange.ts"
+import { fractionOf } from "../fraction.ts"
 import { problem, Refused } from "../messages/answer.ts"
 import { cookieValues } from "../messages/cookies.ts"
 import { compileUrl } from "../messages/url-text.ts"
@@ -133,16 +134,4 @@ function unknown(found: string, cases: readonly { readonly value: string }[]): s
   const more = cases.length > namesShown ? ", …" : ""
   const all = known.length === 0 ? "the plan has none" : `the backends are ${known.join(", ")}${more}`
   return `unknown backend ${JSON.stringify(found.slice(0, 100))}; ${all}`
-}
-
-/** Maps a text to a number from 0 to 1, evenly distributed (FNV-1a with a final mixing step). */
-function fractionOf(text: string): number {
-  let hash = 0x811c9dc5
-  for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193)
-  hash ^= hash >>> 16
-  hash = Math.imul(hash, 0x85ebca6b)
-  hash ^= hash >>> 13
-  hash = Math.imul(hash, 0xc2b2ae35)
-  hash ^= hash >>> 16
-  return (hash >>> 0) / 0x1_0000_0000
 }
