@@ -115,7 +115,7 @@ function readArguments(
       for (const value of values ?? []) filled.push({ slot, argument, value, isNamed: true })
       continue
     }
-    const value = readArgument(slot, argument, report)
+    const value = readArgument(slot, constants.filledIn(slot, argument), report)
     if (value === undefined) misread = true
     else filled.push({ slot, argument, value })
   }

@@ -1,5 +1,5 @@
 import { Report } from "../../core/diagnostic.ts"
-import type { Document, Statement, TextArgument, Word } from "../ast.ts"
+import type { Argument, Document, Statement, TextArgument, Word } from "../ast.ts"
 import { literalSlots } from "../schema/findings.ts"
 import type { Slot, SlotKind } from "../schema/row.ts"
 import { slotKinds } from "../schema/slots.ts"
@@ -8,6 +8,11 @@ import { readArgument } from "./read.ts"
 
 /** The kinds of literals that a named value can stand for. Other words are names or keywords themselves. */
 const literalKinds: ReadonlySet<SlotKind> = new Set(literalSlots)
+
+/** The kinds of strings that the compiler reads itself. Others keep their `${…}` until the plan is loaded, or until a request comes. */
+const constantKinds: ReadonlySet<SlotKind> = new Set([
+  ...(["constant", "host", "path", "header-name", "query-name", "file", "outside"] as const),
+])
 
 /** More values than this in one another are a cycle, which is reported where values are computed. */
 const depthMax = 100
@@ -54,6 +59,24 @@ export class Constants {
     if (values.length === 0)
       report.add("SP2004", word.span, `the value \`${word.text}\` is empty`, { related })
     return undefined
+  }
+
+  /** An argument whose strings must be constant, with the text of the values that they name. A string stays as it is when one of them is not known now. */
+  filledIn({ kind }: Slot, argument: Argument): Argument {
+    if (!constantKinds.has(kind)) return argument
+    if (argument.kind === "text") return this.#filledIn(argument)
+    if (argument.kind !== "call") return argument
+    return {
+      ...argument,
+      args: argument.args.map((each) => (each.kind === "text" ? this.#filledIn(each) : each)),
+    }
+  }
+
+  #filledIn(argument: TextArgument): TextArgument {
+    if (argument.parts.every((part) => part.kind === "literal")) return argument
+    const value = this.#joined(argument, 0)
+    if (value === undefined) return argument
+    return { ...argument, parts: value === "" ? [] : [{ kind: "literal", value, span: argument.span }] }
   }
 
   /** The constant text of a value; undefined when the runtime reads it, or when it is invalid. */

@@ -127,7 +127,7 @@ export function readConstant(text: TextArgument, slot: Slot, report: Report): st
   const dynamic = text.parts.find((part) => part.kind === "cel")
   if (dynamic !== undefined) {
     report.add("SP2031", dynamic.span, "this must be a constant string", {
-      help: "Write the string without `${…}`.",
+      help: 'Write the string without `${…}`, or name only values with constant text: `value NAME = "…"`.',
     })
     return undefined
   }
