@@ -1,3 +1,4 @@
+import { durationText } from "../../runtime/plan/quantities.ts"
 import type {
   Backend,
   DiscoveryPlan,
@@ -62,29 +63,8 @@ export function referenceWords(reference: Reference): string {
 
 /** `30s`, `5m`, `1500ms`; `none` for null. */
 export function durationWords(ms: number | null): string {
-  if (ms === null) return "none"
-  const unit = durationUnits.find(([size]) => ms !== 0 && ms % size === 0)
-  return unit === undefined ? `${ms}ms` : `${ms / unit[0]}${unit[1]}`
+  return ms === null ? "none" : durationText(ms)
 }
-
-const durationUnits = [
-  [86_400_000, "d"],
-  [3_600_000, "h"],
-  [60_000, "m"],
-  [1_000, "s"],
-] as const
-
-/** `10MB`, `16KB`, `100B`: multiples of 1024, as the language counts. */
-export function sizeWords(bytes: number): string {
-  const unit = sizeUnits.find(([size]) => bytes !== 0 && bytes % size === 0)
-  return unit === undefined ? `${bytes}B` : `${bytes / unit[0]}${unit[1]}`
-}
-
-const sizeUnits = [
-  [2 ** 30, "GB"],
-  [2 ** 20, "MB"],
-  [2 ** 10, "KB"],
-] as const
 
 /** `subscription else ip`. */
 export function limitKeyWords(keys: readonly LimitKey[]): string {

@@ -20,6 +20,7 @@ export type SubjectKind =
   | "listener"
   | "trust"
   | "limits"
+  | "setting"
   | "authz"
   | "control"
   | "caller"

@@ -6,6 +6,7 @@ import type {
   EngineLimits,
 } from "../../runtime/plan/authz.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
+import { sizeText } from "../../runtime/plan/quantities.ts"
 import { connectionsPerAddressDefault } from "../../runtime/plan/resources.ts"
 import {
   breaking,
@@ -17,7 +18,7 @@ import {
   opens,
 } from "../analysis/finding.ts"
 import { listChanges, pairsOf, same, uncovered } from "../analysis/same.ts"
-import { durationWords, listWords, sizeWords, textWords } from "../analysis/words.ts"
+import { durationWords, listWords, textWords } from "../analysis/words.ts"
 import { changeOf, type UnplacedChange } from "./unplaced-change.ts"
 
 type Authz = NonNullable<PlanBody["authz"]>
@@ -228,7 +229,7 @@ const limitRules: FieldRules<ComparedLimits> = {
 
 /** Texts of limits by the kind of their unit. */
 const countWords = (keyword: string) => (value: Limit) => `${keyword} ${value ?? "none"}`
-const bytes = (keyword: string) => (value: Limit) => `${keyword} ${sizeWords(value ?? 0)}`
+const bytes = (keyword: string) => (value: Limit) => `${keyword} ${sizeText(value ?? 0)}`
 const duration = (keyword: string) => (value: Limit) => `${keyword} ${durationWords(value)}`
 
 /** The statement of gateway.conf that sets a limit. */

@@ -1,5 +1,6 @@
 import { jsonValuesDefault } from "../../runtime/plan/json-scan.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
+import { sizeText } from "../../runtime/plan/quantities.ts"
 import {
   bodyRateDefault,
   connectionsPerAddressDefault,
@@ -18,7 +19,7 @@ import {
   opens,
 } from "../analysis/finding.ts"
 import { same } from "../analysis/same.ts"
-import { durationWords, sizeWords } from "../analysis/words.ts"
+import { durationWords } from "../analysis/words.ts"
 import { compareCallers, compareEngine } from "./compare-engine.ts"
 import { engineLogChanges } from "./compare-engine-log.ts"
 import { metricsChanges } from "./compare-metrics.ts"
@@ -123,7 +124,7 @@ function sharedChanges(before: Gateway["shared"], after: Gateway["shared"]): Unp
 /** Where the cache is. A cached response is one to the same request in both places, so nobody gets more or less. */
 function sharedCacheChanges(before: number | undefined, after: number | undefined): UnplacedChange[] {
   if (before === after) return []
-  const words = (bytes: number) => `limits { shared redis { cache ${sizeWords(bytes)} } }`
+  const words = (bytes: number) => `limits { shared redis { cache ${sizeText(bytes)} } }`
   const about = {
     subject: { kind: "limits", name: "shared cache" },
     scope: gatewayScope,
@@ -241,8 +242,8 @@ function memoryChange(before: number, after: number): UnplacedChange {
       subject: { kind: "authz", name: "" },
       scope: authzScope,
       path: "authz.memoryBytes",
-      before: `memory ${sizeWords(before)}`,
-      after: `memory ${sizeWords(after)}`,
+      before: `memory ${sizeText(before)}`,
+      after: `memory ${sizeText(after)}`,
     },
     neutral(
       after > before
@@ -354,14 +355,14 @@ function isLoopback(listener: DeclaredListener): boolean {
 }
 
 function rateWords({ bytes, ms }: Limits["bodyRate"]): string {
-  return `${sizeWords(bytes)} per ${durationWords(ms)}`
+  return `${sizeText(bytes)} per ${durationWords(ms)}`
 }
 
 /** Limits as they are written in gateway.conf. */
 const limitWords: { readonly [Key in keyof Limits]: (limits: Limits) => string } = {
-  bodyBytesMax: ({ bodyBytesMax }) => `limits { body ${sizeWords(bodyBytesMax)} }`,
-  bufferBytesMax: ({ bufferBytesMax }) => `limits { buffer ${sizeWords(bufferBytesMax)} }`,
-  headerBytesMax: ({ headerBytesMax }) => `limits { header ${sizeWords(headerBytesMax)} }`,
+  bodyBytesMax: ({ bodyBytesMax }) => `limits { body ${sizeText(bodyBytesMax)} }`,
+  bufferBytesMax: ({ bufferBytesMax }) => `limits { buffer ${sizeText(bufferBytesMax)} }`,
+  headerBytesMax: ({ headerBytesMax }) => `limits { header ${sizeText(headerBytesMax)} }`,
   headersMax: ({ headersMax }) => `limits { headers ${headersMax} }`,
   timeoutMs: ({ timeoutMs }) => `limits { timeout ${durationWords(timeoutMs)} }`,
   ipv6Prefix: ({ ipv6Prefix }) => `limits { ipv6-prefix ${ipv6Prefix} }`,

@@ -8,6 +8,7 @@ import { compareAuthzs, compareGateways } from "./compare-listeners.ts"
 import { compareProducts } from "./compare-products.ts"
 import { compareProviders } from "./compare-providers.ts"
 import { compareRoutes } from "./compare-routes.ts"
+import { compareSettings } from "./compare-settings.ts"
 import { compareSizes } from "./compare-sizes.ts"
 import { compareStores } from "./compare-stores.ts"
 import { changeOf, type UnplacedChange } from "./unplaced-change.ts"
@@ -29,6 +30,7 @@ export function comparePlans(
     ...compareRoutes(old, after, origins),
     ...compareProducts(old, after),
     ...compareProviders(old, after),
+    ...compareSettings(old, after),
     ...compareAuthzs(old.authz, after.authz),
     ...compareStores(old, after),
     ...compareControls(old.control, after.control),

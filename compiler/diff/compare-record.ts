@@ -1,7 +1,8 @@
+import { sizeText } from "../../runtime/plan/quantities.ts"
 import type { RecordPlan } from "../../runtime/plan/resources.ts"
 import { closes, compareFields, type FieldRules, type Finding, neutral, opens } from "../analysis/finding.ts"
 import { same } from "../analysis/same.ts"
-import { codeWords, sizeWords, textWords } from "../analysis/words.ts"
+import { codeWords, textWords } from "../analysis/words.ts"
 import { changeOf, type UnplacedChange } from "./unplaced-change.ts"
 
 /** Which requests are recorded, and what of them. Who has the secret and the files can read it. */
@@ -42,7 +43,7 @@ const recordRules: FieldRules<RecordPlan> = {
   sample: (before, after) =>
     neutral(`${after > before ? "more" : "fewer"} requests are recorded: ${after}% instead of ${before}%`),
   bytesMax: (before, after) =>
-    neutral(`the record keeps ${after > before ? "more" : "less"}: ${sizeWords(after)}`),
+    neutral(`the record keeps ${after > before ? "more" : "less"}: ${sizeText(after)}`),
   claims: (before, after) => listFindings(before, after, "the claim", opens, closes),
   headers: (before, after) => listFindings(before, after, "the header", opens, closes),
   redact: (before, after) => [
@@ -100,7 +101,7 @@ function recordWords({
     `folder ${textWords(folder)}`,
     `encrypt-with ${protectedBy.secret}`,
     `sample ${sample}%`,
-    `keep ${sizeWords(bytesMax)}`,
+    `keep ${sizeText(bytesMax)}`,
     ...list("claims", claims),
     ...list("headers", headers),
     ...list("redact header", redact.headers),

@@ -109,15 +109,16 @@ function readArguments(
   const filled: Filled[] = []
   let misread = false
   for (const [slot, argument] of slots) {
-    if (argument.kind === "word" && constants.isNamed(slot, argument)) {
-      const values = constants.read(slot, argument, budgets.has(slot.slot), report)
-      misread ||= values === undefined
-      for (const value of values ?? []) filled.push({ slot, argument, value, isNamed: true })
+    const read = constants.literalsOf(slot, argument, budgets.has(slot.slot), report)
+    if (read === "itself") {
+      const value = readArgument(slot, constants.filledIn(slot, argument), report)
+      if (value === undefined) misread = true
+      else filled.push({ slot, argument, value })
       continue
     }
-    const value = readArgument(slot, constants.filledIn(slot, argument), report)
-    if (value === undefined) misread = true
-    else filled.push({ slot, argument, value })
+    misread ||= read === undefined
+    const { values = [], ...source } = read ?? {}
+    for (const value of values) filled.push({ slot, argument, value, ...source })
   }
   return { filled, misread }
 }
@@ -204,12 +205,16 @@ function reportArguments(
       : `expected ${listed(expected, "or")}, found ${argumentText(argument)}${hint}`
   const later = laterArgument(row.keyword, argument)
   if (later === undefined)
-    report.add("SP2004", argument.span, detail, secondStatement(argument, inside) ?? syntaxHelp(row))
+    report.add("SP2004", argument.span, detail, remedyOf(argument, inside) ?? syntaxHelp(row))
   else report.add("SP2003", argument.span, later)
 }
 
-/** The remedy for an argument that begins another statement of the same block: what separates the two is missing. */
-function secondStatement(argument: Argument, inside: BlockName): { readonly help: string } | undefined {
+/** The remedy for an argument that begins another statement of the same block, and for `env(…)` where the plan decides for all environments. */
+function remedyOf(argument: Argument, inside: BlockName): { readonly help: string } | undefined {
+  if (argument.kind === "call" && argument.name.text === "env")
+    return {
+      help: "The plan decides this for every environment: write it here, or name a `value` with constant text.",
+    }
   if (argument.kind !== "word" || !rowsOf[inside].has(argument.text)) return undefined
   return {
     help: `Write \`${argument.text}\` on a new line, or a \`;\` before it: it is a statement of its own.`,

@@ -1,5 +1,5 @@
+import { durationText, sizeText } from "../../runtime/plan/quantities.ts"
 import type { DiagnosticCode } from "../core/catalogue.ts"
-import { durationText, sizeText } from "./bind/quantities.ts"
 import type { BlockName } from "./schema/block-name.ts"
 import { blocks } from "./schema/blocks.ts"
 import { expressionSlots, reportedAt } from "./schema/findings.ts"
@@ -121,8 +121,13 @@ function slotsOf(part: ArgumentPattern): readonly Slot[] {
   return "oneOf" in part ? part.oneOf.flatMap((alternative) => alternative.flatMap(slotsOf)) : []
 }
 
-/** `WORD: one of a, b, c` where the syntax line does not list the words; `N: 1–100`. */
+/** `WORD: one of a, b, c` where the syntax line does not list the words; `N: 1–100`; and whether the environment can set it. */
 function boundsOf(slot: Slot): readonly string[] {
+  const outside = slot.setting === undefined ? [] : [`\`${labelOf(slot)}\` can be \`env(NAME, "…")\``]
+  return [...valuesOf(slot), ...outside]
+}
+
+function valuesOf(slot: Slot): readonly string[] {
   const label = labelOf(slot)
   if (slot.choices !== undefined) {
     const listed = slot.choices.map((choice) => `\`${choice}\``).join(", ")
@@ -156,7 +161,8 @@ function findingsOf(block: string, keyword: string, slots: readonly Slot[]): Dia
       typeof at === "string"
         ? at === "declares" && declares
         : at.keywords?.some((each) => names.has(each)) === true ||
-          at.slots?.some((kind) => kinds.has(kind)) === true
+          at.slots?.some((kind) => kinds.has(kind)) === true ||
+          (at.settings === true && slots.some(({ setting }) => setting !== undefined))
     return found ? [code as DiagnosticCode] : []
   })
 }

@@ -20,7 +20,7 @@ import { Expressions } from "./lower/expression.ts"
 import { lowerIssuer } from "./lower/issuer.ts"
 import { KeyUses } from "./lower/key-uses.ts"
 import { checkListeners } from "./lower/listen.ts"
-import { errorsOf, lowerAuthz, lowerGateway, timeoutOf } from "./lower/listeners.ts"
+import { errorsOf, lowerAuthz, lowerGateway } from "./lower/listeners.ts"
 import { Origins } from "./lower/origins.ts"
 import { routeTables } from "./lower/outlines.ts"
 import { OwnCredentialPlans } from "./lower/own-credentials.ts"
@@ -30,6 +30,7 @@ import { Policies } from "./lower/policies.ts"
 import { lowerProducts, lowerSubscriptions } from "./lower/products.ts"
 import { type LoweredRoute, RouteLowering } from "./lower/route.ts"
 import { Scopes } from "./lower/scope.ts"
+import { lowerSettings } from "./lower/settings.ts"
 import { type Lowered, PlanSteps } from "./lower/step.ts"
 import type { StoreModels } from "./lower/store-model.ts"
 import { dropStrayKeys } from "./lower/stray-keys.ts"
@@ -87,8 +88,7 @@ export function lower(
   const common = { program, values, texts, expressions, models, report, azure, steps, bodySchemas }
   const shared = { ...common, apimApis: apimApis(program) }
   const policies = new Policies(new GatewayHost(shared, backends, policyFiles), policyFiles, steps)
-  const timeoutMs = timeoutOf(program.gateway)
-  const lowering = new RouteLowering(shared, places, backends, validation, policies, timeoutMs)
+  const lowering = new RouteLowering(shared, places, backends, validation, policies)
   const { routes: lowered, onUnmatched } = lowerRoutes(program, documents, lowering, report)
   const kept = dropStrayKeys(lowered, steps)
   const described = describedIn(kept.keys())
@@ -120,6 +120,7 @@ export function lower(
     models: modelTable(models),
     schemas: { ...schemas.table() },
     ...values.tables(),
+    ...lowerSettings(program.root, { gateway, authz, backends: backendTable }, report),
   }
   checkLogins(program, body, routes.keys(), report)
   checkPlainHttp(program, report)

@@ -14,6 +14,8 @@ import {
   pdp,
   product,
   route,
+  setting,
+  settingPlace,
   subscription,
   tokenClient,
   users,
@@ -39,6 +41,8 @@ export const planBody = z.strictObject({
   change: changeRules.optional(),
   values: z.record(name, value),
   secrets: z.record(name, reference),
+  /** By place: what each process reads from its environment; absent: nothing. */
+  settings: z.record(settingPlace, setting).optional(),
   issuers: z.record(name, issuer),
   backends: z.record(name, backend),
   /** Certificates of listeners, and certificates and token clients by which the gateway authenticates itself; absent: none. */

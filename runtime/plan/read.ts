@@ -5,7 +5,7 @@ import { digestOf, stepIdOf } from "./canonical.ts"
 import { controlRoles } from "./control.ts"
 import type { NamedTable } from "./facts.ts"
 import { type Plan, type PlanBody, plan, planFormat } from "./plan.ts"
-import { type Issuer, routeKeyOf } from "./resources.ts"
+import { holderOfSetting, type Issuer, routeKeyOf } from "./resources.ts"
 import { readSignerKey, type SealedPlan, sealedPlan } from "./seal.ts"
 import type { RelationQuestion } from "./step-values.ts"
 import { factsOf, isRelation, nestedSteps, type Step } from "./steps.ts"
@@ -171,6 +171,9 @@ class Integrity {
       if (stepIdOf(step) !== id)
         this.#add(`steps.${id}`, `the id does not match the content, which has \`${stepIdOf(step)}\``)
     }
+    for (const place of Object.keys(this.#plan.settings ?? {}))
+      if (holderOfSetting(this.#plan, place) === undefined)
+        this.#add(`settings.${place}`, "the plan has no such place")
     const outlines = new Set(Object.values(routes).map(({ outline }) => outline))
     for (const [id, outline] of Object.entries(this.#plan.outlines ?? {})) {
       if (!outlines.has(id)) this.#add(`outlines.${id}`, "no route has this outline")

@@ -254,6 +254,41 @@ export const gateway = z.strictObject({
   onUnmatched: z.array(stepId).max(1000).optional(),
 })
 
+/**
+ * A number, or the networks of `trust`, that each process reads from its environment when it loads the plan. The plan contains the default. `min`, `max`:
+ * milliseconds, bytes, a count or percent. `none`: the word `none` is allowed, too, and is null.
+ */
+export const setting = z.strictObject({
+  env: z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/),
+  is: z.enum(["duration", "size", "count", "percentage", "networks"]),
+  min: z.number().optional(),
+  max: z.number().optional(),
+  none: z.literal(true).optional(),
+})
+/** A setting of the environment. */
+export type SettingPlan = z.infer<typeof setting>
+
+/** The place of a setting: a field of the gateway, the engine or a backend, e.g. `gateway.limits.bodyBytesMax`. What decides about access is no setting. */
+export const settingPlace = z
+  .string()
+  .regex(
+    /^(?:gateway(?:\.(?:limits|shared|tracing|metrics|record))?|authz|backends\.[A-Za-z_][A-Za-z0-9_-]{0,127})\.[A-Za-z0-9]{1,64}$/,
+  )
+
+/** The object that has the field of a place, e.g. `gateway.limits` for `gateway.limits.headersMax`; undefined when the plan has none. */
+export function holderOfSetting(
+  parts: Readonly<Record<string, unknown>>,
+  place: string,
+): Record<string, unknown> | undefined {
+  let holder: unknown = parts
+  for (const key of place.split(".").slice(0, -1))
+    holder =
+      typeof holder === "object" && holder !== null && Object.hasOwn(holder, key)
+        ? (holder as Record<string, unknown>)[key]
+        : undefined
+  return typeof holder === "object" && holder !== null ? (holder as Record<string, unknown>) : undefined
+}
+
 /** A named value: read from outside, or text that may use other values. Constants that are not needed at run time are inlined and not listed. */
 export const value = z.union([z.strictObject({ from: reference }), z.strictObject({ text: loadText })])
 

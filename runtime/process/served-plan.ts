@@ -3,6 +3,7 @@ import type { CanaryHost } from "../control/canary-keeper.ts"
 import { PlanRefused, type Prepared, type Servable } from "../control/plan-keeper.ts"
 import type { Gateway } from "../gateway/gateway.ts"
 import { LoadError } from "../gateway/generation/load-error.ts"
+import { planOfProcess } from "../gateway/generation/plan-of-process.ts"
 import type { Plan } from "../plan/plan.ts"
 import type { DeclaredStore } from "../store/declared-stores.ts"
 import type { EngineListeners } from "./engine-listeners.ts"
@@ -16,6 +17,8 @@ export interface ServingParts {
   readonly warm: Pick<WarmStores, "served">
   readonly gateway: Gateway | undefined
   readonly listeners: EngineListeners | undefined
+  /** What plans read with `env(NAME, "…")`. */
+  readonly environment: Environment
   /** Reads what the plan says about the log of the engine. */
   readonly log: (plan: Plan) => Promise<() => void>
 }
@@ -26,7 +29,8 @@ export interface ServingParts {
  */
 export function servedBy(parts: ServingParts): Servable {
   return {
-    async prepare(plan: Plan): Promise<Prepared> {
+    async prepare(stored: Plan): Promise<Prepared> {
+      const plan = ownPlan(stored, parts.environment)
       const activateLog = await parts.log(plan).catch(refuse)
       parts.stores.load(plan)
       const gateway = await parts.gateway?.prepare(plan).catch(refuse)
@@ -62,14 +66,25 @@ export function servedBy(parts: ServingParts): Servable {
 }
 
 /** Serves canaries in a gateway; a process without one has no callers to share. */
-export function canariesOf(gateway: Gateway | undefined): CanaryHost {
+export function canariesOf(gateway: Gateway | undefined, environment: Environment): CanaryHost {
   return {
-    prepareCanary: async (plan, terms) =>
-      (await gateway?.prepareCanary(plan, terms).catch(refuse)) ?? {
+    prepareCanary: async (stored, terms) =>
+      (await gateway?.prepareCanary(ownPlan(stored, environment), terms).catch(refuse)) ?? {
         activate: () => undefined,
         discard: () => undefined,
       },
     endCanary: () => gateway?.endCanary(),
+  }
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** The plan as this process runs it. @throws PlanRefused */
+function ownPlan(stored: Plan, environment: Environment): Plan {
+  try {
+    return planOfProcess(stored, environment)
+  } catch (error) {
+    return refuse(error)
   }
 }
 

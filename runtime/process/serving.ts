@@ -112,8 +112,8 @@ export function openServing(
   losses.onLoss = () => listeners?.forgetModels()
   return {
     ...{ gateway, listeners, metering, servers, warm, losses, refused, relations, http, edge },
-    canaryHost: canariesOf(gateway),
-    servable: servedBy({ engine, stores, warm, gateway, listeners, log: logOf(settings, engineLog) }),
+    canaryHost: canariesOf(gateway, settings.env),
+    servable: servedBy({ engine, stores, warm, gateway, listeners, ...readingOf(settings, engineLog) }),
     addresses: () => ({ gateway: gateway?.addresses() ?? [], authz: listeners?.addresses() ?? [] }),
     async stop(graceMs) {
       await Promise.all([gateway?.close(graceMs), listeners?.close(graceMs)])
@@ -129,8 +129,9 @@ export function openServing(
   }
 }
 
-function logOf({ env, cwd }: RuntimeSettings, log: EngineLog) {
-  return (plan: Plan) => log.prepare(plan, { environment: env, folder: cwd })
+/** What plans read from outside of this process. */
+function readingOf({ env, cwd }: RuntimeSettings, log: EngineLog) {
+  return { environment: env, log: (plan: Plan) => log.prepare(plan, { environment: env, folder: cwd }) }
 }
 
 /** The log of requests, and how to end it when it is our own. `isWorker`: other workers write to the same output. */

@@ -107,7 +107,7 @@ export const tests = area({
   SP6018: {
     severity: "error",
     title: "Plan cannot be loaded in a gateway test",
-    help: "Add the missing variable to `env` in `given`, or the missing file to the project.",
+    help: "Correct `env` in `given`, or add the missing file to the project.",
     why: "A gateway test loads the plan as a server does, except for listeners. `env()` reads only `env` of `given`, and a variable that is missing there gets a fixed value.",
   },
   SP6019: {

@@ -1,5 +1,5 @@
-import { isIPv4, isIPv6 } from "node:net"
 import { readListenAddress } from "../../../runtime/plan/listen-address.ts"
+import { bytesOf, printAddress, readNetworkText } from "../../../runtime/plan/network.ts"
 import type { Address } from "../../../runtime/plan/resources.ts"
 import type { Reference } from "../../../runtime/plan/text.ts"
 import type { Report } from "../../core/diagnostic.ts"
@@ -54,26 +54,15 @@ function readVariable(call: Call, slot: Slot, report: Report): Reference | undef
 
 /** A network in CIDR notation, in its shortest spelling. A single address gets its full prefix length. */
 export function readNetwork(word: Word, _slot: Slot, report: Report): string | undefined {
-  const help = "Write a network such as `10.0.0.0/8` or `fd00::/8`, or one address."
-  const fail = (why: string, better = help): undefined => {
-    report.add("SP2025", word.span, `\`${shown(word.text)}\` ${why}`, { help: better })
-  }
-  const [address, prefixText, ...more] = word.text.split("/")
-  const bytes = bytesOf(address as string)
-  if (bytes === undefined || more.length > 0) return fail("is not a network")
-  const bits = bytes.length * 8
-  // Three digits cover `/128`.
-  if (prefixText !== undefined && !/^\d{1,3}$/.test(prefixText)) return fail("has an invalid prefix length")
-  const prefix = prefixText === undefined ? bits : Number(prefixText)
-  if (prefix > bits) return fail(`has a prefix longer than the ${bits} bits of an address`)
-  const masked = bytes.map(
-    (byte, index) => byte & (0xff << (8 - Math.min(8, Math.max(0, prefix - index * 8)))),
-  )
-  const canonical = `${printAddress(masked)}/${prefix}`
-  if (masked.some((byte, index) => byte !== bytes[index])) {
-    return fail("has bits set after its prefix", `Did you mean \`${canonical}\`?`)
-  }
-  return canonical
+  const network = readNetworkText(word.text)
+  if (typeof network === "string") return network
+  report.add("SP2025", word.span, `\`${shown(word.text)}\` ${network.problem}`, {
+    help:
+      network.meant === undefined
+        ? "Write a network such as `10.0.0.0/8` or `fd00::/8`, or one address."
+        : `Did you mean \`${network.meant}\`?`,
+  })
+  return undefined
 }
 
 /** A network, or a range of addresses. */
@@ -96,40 +85,4 @@ export function readNetworkOrRange(
     help: "Write the lower address, `-` and the higher one, e.g. `192.0.2.10-192.0.2.20`.",
   })
   return undefined
-}
-
-/** Bytes of an IPv4 or IPv6 address; undefined for anything else. */
-export function bytesOf(address: string): number[] | undefined {
-  if (isIPv4(address)) return address.split(".").map(Number)
-  if (!isIPv6(address) || address.includes("%")) return undefined
-  const dotted = /^(.*:)(\d+\.\d+\.\d+\.\d+)$/.exec(address)
-  const [a, b, c, d] = dotted === null ? [0, 0, 0, 0] : (dotted[2] as string).split(".").map(Number)
-  const tail = dotted === null ? "" : `${hex(a, b)}:${hex(c, d)}`
-  const text = dotted === null ? address : `${dotted[1]}${tail}`
-  const [left = "", right] = text.split("::")
-  const before = left === "" ? [] : left.split(":")
-  const after = right === undefined || right === "" ? [] : right.split(":")
-  const zeros = Array.from({ length: right === undefined ? 0 : 8 - before.length - after.length }, () => "0")
-  return [...before, ...zeros, ...after].flatMap((group) => {
-    const number = Number.parseInt(group, 16)
-    return [number >> 8, number & 0xff]
-  })
-}
-
-function hex(high = 0, low = 0): string {
-  return ((high << 8) | low).toString(16)
-}
-
-/** IPv6 in the spelling of RFC 5952. */
-function printAddress(bytes: readonly number[]): string {
-  if (bytes.length === 4) return bytes.join(".")
-  const groups = Array.from({ length: 8 }, (_, index) => hex(bytes[index * 2], bytes[index * 2 + 1]))
-  let best = { start: 0, length: 1 }
-  for (let start = 0; start < 8; start++) {
-    let length = 0
-    while (groups[start + length] === "0") length++
-    if (length > best.length) best = { start, length }
-  }
-  if (best.length < 2) return groups.join(":")
-  return `${groups.slice(0, best.start).join(":")}::${groups.slice(best.start + best.length).join(":")}`
 }

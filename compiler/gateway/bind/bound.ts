@@ -33,6 +33,8 @@ export interface Filled {
   readonly value: unknown
   /** The argument is the name of a value, which has the literal. */
   readonly isNamed?: true
+  /** The environment variable that can replace the literal when the plan is loaded. */
+  readonly variable?: string
 }
 
 /** The arguments of a statement by slot. Getters return undefined for an empty slot. */

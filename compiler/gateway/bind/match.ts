@@ -1,6 +1,6 @@
 import type { Argument } from "../ast.ts"
 import type { ArgumentPattern, Form, Slot, StatementRow } from "../schema/row.ts"
-import { expectedOf, slotKinds } from "../schema/slots.ts"
+import { accepts, expectedOf } from "../schema/slots.ts"
 
 /** Arguments assigned to slots. `failure` says where the pattern stopped matching and what was expected there. */
 export interface Matched {
@@ -129,7 +129,7 @@ class Matcher {
     if ("optional" in first) return this.#starts(first.optional) || this.#starts(parts.slice(1))
     if ("oneOf" in first) return first.oneOf.some((alternative) => this.#starts(alternative))
     const slot = "many" in first ? first.many : first
-    if (argument !== undefined && slotKinds[slot.kind].accepts(argument)) return true
+    if (argument !== undefined && accepts(slot, argument)) return true
     if (slot.refused !== true) this.#expected.push(expectedOf(slot))
     return false
   }

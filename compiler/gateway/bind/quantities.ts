@@ -1,36 +1,25 @@
+import {
+  countOf,
+  durationOf,
+  durationText,
+  percentageOf,
+  sizeOf,
+  sizeText,
+} from "../../../runtime/plan/quantities.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import { shown } from "../../core/shown.ts"
 import type { Word } from "../ast.ts"
 import type { Slot } from "../schema/row.ts"
 
-const durationUnits: Readonly<Record<string, number>> = {
-  ms: 1,
-  s: 1000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-}
-/** In bytes. KB and KiB are both 1024. */
-const sizeUnits: Readonly<Record<string, number>> = {
-  B: 1,
-  KB: 2 ** 10,
-  MB: 2 ** 20,
-  GB: 2 ** 30,
-  KiB: 2 ** 10,
-  MiB: 2 ** 20,
-  GiB: 2 ** 30,
-}
-
 /** Milliseconds of `30s`. */
 export function readDuration(word: Word, slot: Slot, report: Report): number | undefined {
-  const found = /^(\d{1,15})(ms|s|m|h|d)$/.exec(word.text)
+  const value = durationOf(word.text)
   const help = `Write a whole number with \`ms\`, \`s\`, \`m\`, \`h\` or \`d\`, e.g. ${/^\d+$/.test(word.text) && word.text.length < 9 ? `\`${word.text}s\`` : "`30s`"}.`
-  if (found === null) {
+  if (value === undefined) {
     const why = /^\d+$/.test(word.text) ? "has no unit" : "is not a duration"
     report.add("SP2020", word.span, `\`${shown(word.text)}\` ${why}`, { help })
     return undefined
   }
-  const value = Number(found[1]) * (durationUnits[found[2] as string] as number)
   if (slot.wholeSeconds === true && value % 1000 !== 0) {
     report.add("SP2020", word.span, `\`${shown(word.text)}\` is not a whole number of seconds`, {
       help: "Use whole seconds, e.g. `1s`.",
@@ -52,14 +41,13 @@ export function readDurationOrNone(word: Word, slot: Slot, report: Report): numb
 
 /** Bytes of `10MB`. */
 export function readSize(word: Word, slot: Slot, report: Report): number | undefined {
-  const found = /^(\d{1,12})(B|KB|MB|GB|KiB|MiB|GiB)$/.exec(word.text)
-  if (found === null) {
+  const value = sizeOf(word.text)
+  if (value === undefined) {
     const why = /^\d+$/.test(word.text) ? "has no unit" : "is not a size"
     const help = "Write a whole number with `B`, `KB`, `MB` or `GB`, e.g. `10MB`."
     report.add("SP2021", word.span, `\`${shown(word.text)}\` ${why}`, { help })
     return undefined
   }
-  const value = Number(found[1]) * (sizeUnits[found[2] as string] as number)
   if (inRange(value, slot)) return value
   const help = `Use a size between \`${sizeText(slot.min ?? 0)}\` and \`${sizeText(slot.max ?? 0)}\`.`
   report.add("SP2021", word.span, `\`${shown(word.text)}\` is out of range`, { help })
@@ -69,13 +57,14 @@ export function readSize(word: Word, slot: Slot, report: Report): number | undef
 /** A whole number. */
 export function readCount(word: Word, slot: Slot, report: Report): number | undefined {
   const range = `between ${slot.min ?? 0} and ${slot.max ?? Number.MAX_SAFE_INTEGER}`
-  if (!/^\d{1,15}$/.test(word.text)) {
+  const value = countOf(word.text)
+  if (value === undefined) {
     report.add("SP2022", word.span, `\`${shown(word.text)}\` is not a whole number`, {
       help: `Write a whole number ${range}.`,
     })
     return undefined
   }
-  if (inRange(Number(word.text), slot)) return Number(word.text)
+  if (inRange(value, slot)) return value
   report.add("SP2022", word.span, `\`${shown(word.text)}\` is out of range`, {
     help: `Use a number ${range}.`,
   })
@@ -132,10 +121,9 @@ export function readDecimal(word: Word, slot: Slot, report: Report): string | un
 
 /** A share as a number of percent: `5%`, `0.5%`. */
 export function readPercentage(word: Word, slot: Slot, report: Report): number | undefined {
-  const [, number] = /^(\d{1,3}(?:\.\d{1,12})?)%$/.exec(word.text) ?? []
-  const value = Number(number)
+  const value = percentageOf(word.text)
   const isWhole = slot.wholePercent === true
-  if (number !== undefined && inRange(value, { max: 100, ...slot }) && (!isWhole || Number.isInteger(value)))
+  if (value !== undefined && inRange(value, { max: 100, ...slot }) && (!isWhole || Number.isInteger(value)))
     return value
   report.add("SP2022", word.span, `\`${shown(word.text)}\` is not a share in percent`, {
     help: `Write a ${isWhole ? "whole number of percent" : "share"} from \`${slot.min ?? 0}%\` to \`100%\`, such as \`5%\`.`,
@@ -154,18 +142,4 @@ export function readCurrency(word: Word, _slot: Slot, report: Report): string | 
 
 function inRange(value: number, { min, max }: Pick<Slot, "min" | "max">): boolean {
   return value >= (min ?? 0) && value <= (max ?? Number.MAX_SAFE_INTEGER)
-}
-
-/** A duration as gateway.conf writes it: `30s`, `5m`, `1500ms`. */
-export function durationText(milliseconds: number): string {
-  const unit = ["d", "h", "m", "s"].find(
-    (each) => milliseconds > 0 && milliseconds % (durationUnits[each] as number) === 0,
-  )
-  return unit === undefined ? `${milliseconds}ms` : `${milliseconds / (durationUnits[unit] as number)}${unit}`
-}
-
-/** A size as gateway.conf writes it: `10MB`, `1500B`. */
-export function sizeText(bytes: number): string {
-  const unit = ["GB", "MB", "KB"].find((each) => bytes > 0 && bytes % (sizeUnits[each] as number) === 0)
-  return unit === undefined ? `${bytes}B` : `${bytes / (sizeUnits[unit] as number)}${unit}`
 }

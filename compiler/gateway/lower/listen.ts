@@ -1,4 +1,5 @@
 import type { ControlPlan } from "../../../runtime/plan/control.ts"
+import { bytesOf } from "../../../runtime/plan/network.ts"
 import type { PlanBody } from "../../../runtime/plan/plan.ts"
 import type {
   Address,
@@ -8,7 +9,7 @@ import type {
 } from "../../../runtime/plan/resources.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import type { Span } from "../../core/source.ts"
-import { type AddressSource, addressOf, bytesOf } from "../bind/addresses.ts"
+import { type AddressSource, addressOf } from "../bind/addresses.ts"
 import { type BoundBlock, type BoundStatement, headSpan, statementOf, statementsOf } from "../bind/bound.ts"
 import type { Program } from "../program.ts"
 import { clientCertificatesOf, reportUnused } from "./client-certificates.ts"

@@ -22,6 +22,7 @@ import { lowerCacheResponse } from "./cache-response.ts"
 import { DescribedAuth } from "./described-auth.ts"
 import { describedPlace } from "./described-place.ts"
 import { isCounted, Limits, SameLimits } from "./limits.ts"
+import { timeoutOf } from "./listeners.ts"
 import { Memo } from "./memo.ts"
 import { checkMirrors } from "./mirrored.ts"
 import type { Auth, Places, StatementPlace } from "./place.ts"
@@ -79,13 +80,12 @@ export class RouteLowering {
     backends: Backends,
     validation: Validation,
     policies: Policies,
-    timeoutMs: number | null,
   ) {
     this.#policies = policies
     this.#shared = shared
     this.#places = places
     this.#backends = backends
-    this.#timeoutMs = timeoutMs
+    this.#timeoutMs = timeoutOf(shared.program.gateway)
     this.#validation = validation
     this.#describedAuth = new DescribedAuth(shared.report)
     this.#limits = new Limits(places, this.#memo, (place) => this.#context(place))

@@ -117,7 +117,13 @@ export const authzRows: readonly StatementRow[] = [
   auth,
   {
     keyword: "max-staleness",
-    forms: [{ args: [slot("time", "duration-or-none", { min: 1, max: 86_400_000 })] }],
+    forms: [
+      {
+        args: [
+          slot("time", "duration-or-none", { min: 1, max: 86_400_000, setting: "authz.maxStalenessMs" }),
+        ],
+      },
+    ],
     byDefault: "10s",
     docs: "How old the tuples in memory may be when the database cannot be reached. After that time, the engine responds with 503.",
     example: "max-staleness 10s",
@@ -125,7 +131,15 @@ export const authzRows: readonly StatementRow[] = [
   {
     keyword: "memory",
     forms: [
-      { args: [slot("size", "size", { min: memoryBytes.minValue ?? 0, max: memoryBytes.maxValue ?? 0 })] },
+      {
+        args: [
+          slot("size", "size", {
+            min: memoryBytes.minValue ?? 0,
+            max: memoryBytes.maxValue ?? 0,
+            setting: "authz.memoryBytes",
+          }),
+        ],
+      },
     ],
     byDefault: "512MB",
     docs: "Memory of a process for the tuples of all stores. Tuples that do not fit are read from the database when a question needs them.",

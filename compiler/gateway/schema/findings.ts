@@ -7,14 +7,14 @@ export type StatementCode = Extract<DiagnosticCode, `SP${2 | 3 | 5}${string}`>
 /**
  * Where a finding of gateway.conf can be reported. `form`: at any statement, because of its form. `project`: at a statement, because of the
  * project as a whole. `expression`: at any expression. Otherwise by the kinds of arguments, and by keyword, optionally with its block
- * (`backend timeout`). `declares`: at statements that declare a name.
+ * (`backend timeout`). `settings`: at arguments that the environment can set. `declares`: at statements that declare a name.
  */
 export type ReportedAt =
   | "form"
   | "project"
   | "expression"
   | "declares"
-  | { readonly slots?: readonly SlotKind[]; readonly keywords?: readonly string[] }
+  | { readonly slots?: readonly SlotKind[]; readonly keywords?: readonly string[]; readonly settings?: true }
 
 /** The kinds of arguments that are or contain expressions. */
 export const expressionSlots: readonly SlotKind[] = [
@@ -76,7 +76,7 @@ export const reportedAt: { readonly [Each in StatementCode]: ReportedAt } = {
     slots: ["load-text", "constant", "url", "path", "address", "header-name"],
     keywords: ["signed"],
   },
-  SP2032: { slots: ["outside", "file", "address"] },
+  SP2032: { slots: ["outside", "file", "address"], settings: true },
   SP2033: { keywords: ["secret"] },
   SP2034: { keywords: ["header", "signed"] },
   SP2035: { slots: ["query-name"] },

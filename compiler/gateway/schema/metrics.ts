@@ -21,7 +21,13 @@ export const metricsRows: readonly StatementRow[] = [
   collectorHeader,
   {
     keyword: "every",
-    forms: [{ args: [slot("interval", "duration", { min: 1000, max: 3_600_000 })] }],
+    forms: [
+      {
+        args: [
+          slot("interval", "duration", { min: 1000, max: 3_600_000, setting: "gateway.metrics.everyMs" }),
+        ],
+      },
+    ],
     byDefault: "60s",
     docs: "The time between two exports.",
     example: "every 30s",

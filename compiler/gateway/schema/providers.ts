@@ -119,9 +119,11 @@ export const breakerForms: readonly (readonly ArgumentPattern[])[] = [
 ]
 
 const retryCauses = ["connect-error", "reset", "timeout", "408", "425", "429", "500", "502", "503", "504"]
-const firstByte = [word("first-byte"), slot("firstByte", "duration", milliseconds)]
-const idle = [word("idle"), slot("idle", "duration", milliseconds)]
-const total = [word("total"), slot("total", "duration-or-none", milliseconds)]
+/** A timeout of a backend, by its field in the plan. */
+const timeoutOf = (field: string) => ({ ...milliseconds, setting: `backends.*.${field}` })
+const firstByte = [word("first-byte"), slot("firstByte", "duration", timeoutOf("firstByteMs"))]
+const idle = [word("idle"), slot("idle", "duration", timeoutOf("idleMs"))]
+const total = [word("total"), slot("total", "duration-or-none", timeoutOf("totalMs"))]
 
 export const backendRows: readonly StatementRow[] = [
   {
@@ -166,7 +168,7 @@ export const backendRows: readonly StatementRow[] = [
           oneOf(
             [
               word("connect"),
-              slot("connect", "duration", milliseconds),
+              slot("connect", "duration", timeoutOf("connectMs")),
               optional(...firstByte),
               optional(...idle),
               optional(...total),
@@ -174,7 +176,7 @@ export const backendRows: readonly StatementRow[] = [
             [...firstByte, optional(...idle), optional(...total)],
             [...idle, optional(...total)],
             [...total],
-            [slot("total", "duration-or-none", milliseconds)],
+            [slot("total", "duration-or-none", timeoutOf("totalMs"))],
           ),
         ],
       },

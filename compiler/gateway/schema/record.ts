@@ -25,14 +25,16 @@ export const recordRows: readonly StatementRow[] = [
   },
   {
     keyword: "sample",
-    forms: [{ args: [slot("share", "percentage")] }],
+    forms: [{ args: [slot("share", "percentage", { setting: "gateway.record.sample" })] }],
     byDefault: "1%",
     docs: "The share of requests that are recorded. The id of a request decides, so gateways behind each other that share ids record the same requests.",
     example: "sample 1%",
   },
   {
     keyword: "keep",
-    forms: [{ args: [slot("size", "size", { min: 2 ** 20, max: 2 ** 42 })] }],
+    forms: [
+      { args: [slot("size", "size", { min: 2 ** 20, max: 2 ** 42, setting: "gateway.record.bytesMax" })] },
+    ],
     byDefault: "1GB",
     docs: "The size of all files in the folder together. Beyond it the oldest ones are deleted.",
     example: "keep 1GB",

@@ -78,6 +78,8 @@ export interface Slot {
   readonly wholeSeconds?: boolean
   /** The share must be a whole number of percent. */
   readonly wholePercent?: boolean
+  /** The environment can give the value (`env(NAME, "…")`) for this place of the plan; `*` is the name of the declaration around it. */
+  readonly setting?: string
 }
 
 /** A pattern of arguments, matched from left to right without backtracking: the first argument selects the alternative. */

@@ -84,6 +84,11 @@ export const slotKinds: { readonly [Kind in SlotKind]: SlotRow } = {
   equals: { label: "=", expected: "`=`", accepts: (argument) => argument.kind === "equals" },
 }
 
+/** Whether the form of an argument fits a slot. */
+export function accepts({ kind, setting }: Slot, argument: Argument): boolean {
+  return slotKinds[kind].accepts(argument) || (setting !== undefined && isCall(argument))
+}
+
 /** Completes "expected …" for a slot. */
 export function expectedOf(slot: Slot): string {
   if (slot.kind === "reference" && slot.to !== undefined)

@@ -297,7 +297,10 @@ export const gatewayRows: readonly StatementRow[] = [
   {
     keyword: "trust",
     several: true,
-    forms: [{ args: [word("none")] }, { args: [many(slot("network", "network"), 1000)] }],
+    forms: [
+      { args: [word("none")] },
+      { args: [many(slot("network", "network", { setting: "gateway.trust" }), 1000)] },
+    ],
     byDefault: "X-Forwarded-For is ignored",
     docs: "Networks of the proxies in front of the gateway: their X-Forwarded-For gives the client's address. `trust none`: there are no proxies.",
     example: "trust 10.0.0.0/8",
@@ -320,28 +323,36 @@ export const gatewayRows: readonly StatementRow[] = [
 export const limitsRows: readonly StatementRow[] = [
   {
     keyword: "body",
-    forms: [{ args: [slot("size", "size", { min: 0, max: 2 ** 40 })] }],
+    forms: [
+      { args: [slot("size", "size", { min: 0, max: 2 ** 40, setting: "gateway.limits.bodyBytesMax" })] },
+    ],
     byDefault: "10MB",
     docs: "Largest request body; a larger one gets 413.",
     example: "body 10MB",
   },
   {
     keyword: "buffer",
-    forms: [{ args: [slot("size", "size", { min: 0, max: 2 ** 30 })] }],
+    forms: [
+      { args: [slot("size", "size", { min: 0, max: 2 ** 30, setting: "gateway.limits.bufferBytesMax" })] },
+    ],
     byDefault: "2MB",
     docs: "Largest body of a request or response that is read completely because a statement needs it. A larger request gets 413, a larger response becomes 502. A body that no statement needs is streamed.",
     example: "buffer 10MB",
   },
   {
     keyword: "header",
-    forms: [{ args: [slot("size", "size", { min: 1024, max: 2 ** 20 })] }],
+    forms: [
+      { args: [slot("size", "size", { min: 1024, max: 2 ** 20, setting: "gateway.limits.headerBytesMax" })] },
+    ],
     byDefault: "16KB",
     docs: "Largest request head (request line and headers); a larger one gets 431.",
     example: "header 16KB",
   },
   {
     keyword: "headers",
-    forms: [{ args: [slot("count", "count", { min: 1, max: 10_000 })] }],
+    forms: [
+      { args: [slot("count", "count", { min: 1, max: 10_000, setting: "gateway.limits.headersMax" })] },
+    ],
     byDefault: "100",
     docs: "Maximum number of header lines of a request; more get 431.",
     example: "headers 100",
@@ -355,7 +366,9 @@ export const limitsRows: readonly StatementRow[] = [
   },
   {
     keyword: "head-timeout",
-    forms: [{ args: [slot("time", "duration", { min: 1000, max: 120_000 })] }],
+    forms: [
+      { args: [slot("time", "duration", { min: 1000, max: 120_000, setting: "gateway.limits.headMs" })] },
+    ],
     byDefault: "10s",
     docs: "Longest time in which the head of a request may arrive. Then the client gets 408, at most 2s later, and its connection is closed.",
     example: "head-timeout 5s",
@@ -377,7 +390,13 @@ export const limitsRows: readonly StatementRow[] = [
   },
   {
     keyword: "json-values",
-    forms: [{ args: [slot("count", "count", { min: 1000, max: 100_000_000 })] }],
+    forms: [
+      {
+        args: [
+          slot("count", "count", { min: 1000, max: 100_000_000, setting: "gateway.limits.jsonValuesMax" }),
+        ],
+      },
+    ],
     byDefault: "60000",
     docs: "Maximum number of values and names in a JSON body that a statement reads. A request with more gets 413, a response with more becomes 502. Reading JSON blocks all other requests for about 0.3 µs a value.",
     example: "json-values 500000",
@@ -391,21 +410,48 @@ export const limitsRows: readonly StatementRow[] = [
   },
   {
     keyword: "connections-per-address",
-    forms: [{ args: [word("none")] }, { args: [slot("count", "count", { min: 1, max: 1_000_000 })] }],
+    forms: [
+      { args: [word("none")] },
+      {
+        args: [
+          slot("count", "count", {
+            min: 1,
+            max: 1_000_000,
+            setting: "gateway.limits.connectionsPerAddressMax",
+          }),
+        ],
+      },
+    ],
     byDefault: "4096",
     docs: "Open connections that one client may have in each process; IPv6 clients count by `ipv6-prefix`. A further one is closed at once. Addresses of `trust` are not limited.",
     example: "connections-per-address 500",
   },
   {
     keyword: "new-connections-per-address",
-    forms: [{ args: [slot("count", "count", { min: 1, max: 1_000_000 })] }],
+    forms: [
+      {
+        args: [
+          slot("count", "count", {
+            min: 1,
+            max: 1_000_000,
+            setting: "gateway.limits.newConnectionsPerAddressMax",
+          }),
+        ],
+      },
+    ],
     byDefault: "no limit: TLS handshakes of many clients take turns",
     docs: "New connections that one client may open in a second in each process. A further one is closed at once. Addresses of `trust` are not limited.",
     example: "new-connections-per-address 50",
   },
   {
     keyword: "limit-keys",
-    forms: [{ args: [slot("count", "count", { min: 1000, max: 100_000_000 })] }],
+    forms: [
+      {
+        args: [
+          slot("count", "count", { min: 1000, max: 100_000_000, setting: "gateway.limits.limitKeysMax" }),
+        ],
+      },
+    ],
     byDefault: "1000000",
     docs: "Callers that each `limit` counts separately, in each process. If more come, a new caller takes the place of the one with the fewest calls, and the process counts this in `sallyport_limit_keys_evicted_total`. A caller takes about 46 bytes, or 300 bytes with calls in more than 4 of the 60 parts of the period.",
     example: "limit-keys 10000000",
@@ -428,14 +474,20 @@ export const limitsRows: readonly StatementRow[] = [
 export const sharedRows: readonly StatementRow[] = [
   {
     keyword: "wait",
-    forms: [{ args: [slot("time", "duration", { min: 1, max: 5000 })] }],
+    forms: [{ args: [slot("time", "duration", { min: 1, max: 5000, setting: "gateway.shared.waitMs" })] }],
     byDefault: "50ms",
     docs: "Longest time that a request waits for Redis. After one has waited that long, all requests continue without Redis until it replies again.",
     example: "wait 20ms",
   },
   {
     keyword: "cache",
-    forms: [{ args: [slot("size", "size", { min: 16 * 2 ** 20, max: 2 ** 40 })] }],
+    forms: [
+      {
+        args: [
+          slot("size", "size", { min: 16 * 2 ** 20, max: 2 ** 40, setting: "gateway.shared.cacheBytesMax" }),
+        ],
+      },
+    ],
     byDefault: "each process has a cache of its own",
     docs: "Room in Redis for what the statements `cache` store, shared by all processes whose gateway has the same name. An entry takes at most 1/128 of it, and 1 MiB. If the room is full, entries that were not read for the longest time leave first. Who can read Redis can read cached responses. While Redis is unavailable, each process uses a cache of its own.",
     example: "cache 256MB",

@@ -1,4 +1,4 @@
-import { many, optional, type StatementRow, slot, word } from "./row.ts"
+import { many, type StatementRow, slot, word } from "./row.ts"
 
 export const tracing: StatementRow = {
   keyword: "tracing",
@@ -44,10 +44,12 @@ export const tracingRows: readonly StatementRow[] = [
     keyword: "sample",
     several: true,
     forms: [
+      { args: [slot("share", "percentage", { setting: "gateway.tracing.sample" })] },
       {
         args: [
           slot("share", "percentage"),
-          optional(word("of"), many(slot("api", "reference", { to: ["api"] }), 1000)),
+          word("of"),
+          many(slot("api", "reference", { to: ["api"] }), 1000),
         ],
       },
     ],

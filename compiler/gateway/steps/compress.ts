@@ -1,7 +1,7 @@
+import { sizeText } from "../../../runtime/plan/quantities.ts"
 import { closes, type FieldRules, neutral, opens } from "../../analysis/finding.ts"
 import { codeWords } from "../../analysis/words.ts"
 import { headSpan, statementOf } from "../bind/bound.ts"
-import { sizeText } from "../bind/quantities.ts"
 import { lowerMediaRange } from "../lower/media-range.ts"
 import { statement, textsOf } from "../print.ts"
 import { many, type StatementRow, slot } from "../schema/row.ts"

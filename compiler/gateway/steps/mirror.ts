@@ -1,7 +1,7 @@
+import { sizeText } from "../../../runtime/plan/quantities.ts"
 import { closes, type FieldRules, type Finding, neutral, opens } from "../../analysis/finding.ts"
 import { durationWords } from "../../analysis/words.ts"
 import { headSpan, statementOf } from "../bind/bound.ts"
-import { sizeText } from "../bind/quantities.ts"
 import { statement } from "../print.ts"
 import { optional, type StatementRow, slot } from "../schema/row.ts"
 import type { Fields, StatementDefinition, StepText } from "../step-text.ts"

@@ -1,6 +1,7 @@
+import { sizeText } from "../../../runtime/plan/quantities.ts"
 import type { Count } from "../../../runtime/plan/step-values.ts"
 import { closes, type Finding, opens } from "../../analysis/finding.ts"
-import { durationWords, limitKeyWords, sizeWords } from "../../analysis/words.ts"
+import { durationWords, limitKeyWords } from "../../analysis/words.ts"
 import { type BoundStatement, headSpan, statementOf, statementsOf } from "../bind/bound.ts"
 import {
   countedChange,
@@ -117,7 +118,7 @@ export const quotaText: StepText<"quota"> = {
     const volume =
       bytesMax === undefined
         ? `${fixedText(callsMax, "a number of calls", printing)} calls`
-        : sizeWords(bytesMax)
+        : sizeText(bytesMax)
     const period = periodSeconds === 0 ? "in total" : `per ${durationWords(periodSeconds * 1000)}`
     return statement(
       `quota ${volume} ${period} by ${limitKeyWords(keys)}`,
@@ -130,14 +131,14 @@ export const quotaText: StepText<"quota"> = {
     return [`${volume} ${scopeOfCounter(counter)}`, volume]
   },
   added: ({ callsMax, bytesMax, periodSeconds, keys }) => {
-    const volume = callsMax === undefined ? sizeWords(bytesMax ?? 0) : `${countText(callsMax)} calls`
+    const volume = callsMax === undefined ? sizeText(bytesMax ?? 0) : `${countText(callsMax)} calls`
     const period = periodSeconds === 0 ? "in total" : `per ${durationWords(periodSeconds * 1000)}`
     return closes(`each ${keysWords(keys)} may use ${volume} ${period}; requests beyond that get 403`)
   },
   removed: ({ keys }) => opens(`quotas are no longer counted by ${limitKeyWords(keys)}`),
   changed: {
     callsMax: (before, after) => volumeChange(before, after, (max) => `${countText(max)} calls`),
-    bytesMax: (before, after) => volumeChange(before, after, sizeWords),
+    bytesMax: (before, after) => volumeChange(before, after, sizeText),
     periodSeconds: (before, after) => {
       const words = `the period is ${quotaPeriod(after)} instead of ${quotaPeriod(before)}`
       // A shorter period gives the same volume more often.

@@ -1,3 +1,4 @@
+import { sizeText } from "../../../runtime/plan/quantities.ts"
 import type { ViolationAction } from "../../../runtime/plan/step-values.ts"
 import type { StepOf } from "../../../runtime/plan/steps.ts"
 import {
@@ -10,7 +11,7 @@ import {
   opens,
 } from "../../analysis/finding.ts"
 import type { SchemaComparison } from "../../analysis/schema-comparison.ts"
-import { sizeWords, textWords } from "../../analysis/words.ts"
+import { textWords } from "../../analysis/words.ts"
 import type { SchemaOverrides } from "../../openapi/schema-overrides.ts"
 import { describedContents } from "../../openapi/schema-overrides.ts"
 import { type BoundStatement, headSpan, mentions, statementOf, statementsOf } from "../bind/bound.ts"
@@ -233,14 +234,14 @@ function isDescribed({ onMissing, types }: Content): boolean {
 /** Prints the step as `validate` of a scope, which uses the document. */
 function describedText({ message, types, bytesMax, mediaMap }: Content, printing: Printing): Printed {
   // Stores of schemas are an API of APIM; gateway.conf names files.
-  const size = sizeText(bytesMax, printing)
+  const size = sizeWords(bytesMax, printing)
   printing.lacks("a schema from the schema store of Azure API Management")
   return statement(`validate ${message}`, `content ${strongest(types)}`, size, mapText(mediaMap))
 }
 
 /** The statement with everything that differs from the defaults of the printing. */
 function ownText(step: Content, printing: Printing): Printed {
-  const size = sizeText(step.bytesMax, printing)
+  const size = sizeWords(step.bytesMax, printing)
   return statement(
     `validate content ${actionText(step.onUnspecified, printing)}`,
     step.types.map(
@@ -252,8 +253,8 @@ function ownText(step: Content, printing: Printing): Printed {
   )
 }
 
-function sizeText(bytes: Content["bytesMax"], printing: Printing): string {
-  return `size ${typeof bytes === "number" ? sizeWords(bytes) : fixedText(bytes, "a size", printing)}`
+function sizeWords(bytes: Content["bytesMax"], printing: Printing): string {
+  return `size ${typeof bytes === "number" ? sizeText(bytes) : fixedText(bytes, "a size", printing)}`
 }
 
 function actionText(action: FoundAction, printing: Printing): string {

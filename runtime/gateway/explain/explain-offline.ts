@@ -14,6 +14,7 @@ import { problemStatus } from "../exchange/problem.ts"
 import { LoadError } from "../generation/load-error.ts"
 import { LoginPaths } from "../generation/login-paths.ts"
 import { lostRoutes, whyMatched } from "../generation/lost-routes.ts"
+import { planOfProcess } from "../generation/plan-of-process.ts"
 import { matchableOf, type Provisioned, provision } from "../generation/provision.ts"
 import type { GatewayDependencies } from "../generation/resources.ts"
 import { HostRoutes } from "../routes/host-routes.ts"
@@ -58,7 +59,8 @@ export async function explainOffline(
   const dependencies = dependenciesOf(surroundings, pools, () => made.rehearsal)
   let ready: Provisioned | undefined
   try {
-    ready = await provision(cut.plan, { dependencies, gatewayState: { draining: false } }, undefined)
+    const own = planOfProcess(cut.plan, surroundings.environment)
+    ready = await provision(own, { dependencies, gatewayState: { draining: false } }, undefined)
     const explained = await explainRequest(question, {
       ...{ generation: ready.generation, resources: ready.resources, dependencies, live: false },
       waiting: { clock: systemClock, deadlines: new Deadlines(), patience: defaultPatience },

@@ -11,6 +11,7 @@ import { UrlBackends } from "../backends/backends-by-url.ts"
 import { defaultPatience } from "../backends/patience.ts"
 import { Certified } from "../exchange/certified.ts"
 import { type PipelineContext, serve } from "../exchange/pipeline.ts"
+import { planOfProcess } from "../generation/plan-of-process.ts"
 import { type Provisioned, provision } from "../generation/provision.ts"
 import type { GatewayDependencies, KeyEntry } from "../generation/resources.ts"
 import type { Finished } from "../observer.ts"
@@ -124,9 +125,10 @@ export class InProcessGateway {
   #hasContacts = false
   #queue: Promise<unknown> = Promise.resolve()
 
-  /** Not provisioned yet: see `openInProcess`. */
+  /** Not provisioned yet: see `openInProcess`. @throws LoadError when the environment has a value that does not fit */
   constructor(plan: Plan, options: InProcessOptions) {
-    const { body, environment, unset } = withoutServer(plan.plan, options.environment)
+    const own = planOfProcess(plan, options.environment)
+    const { body, environment, unset } = withoutServer(own.plan, options.environment)
     this.unset = unset
     this.#plan = { ...plan, plan: body }
     const clock = new VirtualClock(0)
