@@ -22,7 +22,8 @@ export interface RelationMeaning {
 
 /**
  * `proved`: for all tuples. `without cycles`: for all tuples whose objects do not lead back to themselves, because the model excludes within a recursion.
- * A number: for all stores with fewer tuples; then the search ended. `unknown`: nothing is shown.
+ * A number: for all stores with fewer tuples that lead to no object twice; then the search ended. Where several tuples lead to one object, fewer may
+ * do. `unknown`: nothing is shown.
  */
 export type Shown = "proved" | "without cycles" | "unknown" | { readonly fewerThan: number }
 

@@ -112,7 +112,7 @@ function shownWords(shown: Shown): string {
   if (shown === "proved") return "proved"
   if (shown === "without cycles") return "proved for objects that do not lead back to themselves"
   if (shown === "unknown") return "not proved"
-  return `true with fewer than ${shown.fewerThan} tuples; beyond that not searched`
+  return `true with fewer than ${shown.fewerThan} tuples that lead to no object twice; beyond that not searched`
 }
 
 function placeOf(relation: string, { types }: CompiledModel): string | undefined {
