@@ -51,6 +51,7 @@ import { setVariable } from "./steps/set-variable.ts"
 import { trace } from "./steps/trace.ts"
 import { validateCertificate } from "./steps/validate-certificate.ts"
 import { validateContent } from "./steps/validate-content.ts"
+import { validateGraphql } from "./steps/validate-graphql.ts"
 import { validateHeaders } from "./steps/validate-headers.ts"
 import { validateHmac } from "./steps/validate-hmac.ts"
 import { validateJwt } from "./steps/validate-jwt.ts"
@@ -109,6 +110,7 @@ const texts = {
   "cache-value": cacheValue,
   "validate-content": validateContent,
   "validate-parameters": validateParameters,
+  "validate-graphql": validateGraphql,
   "validate-headers": validateHeaders,
   "validate-status": validateStatus,
   "content-safety": contentSafety,

@@ -54,6 +54,7 @@ import { mirror } from "./services/mirror.ts"
 import { sendRequest } from "./services/send-request.ts"
 import { setBackend } from "./services/set-backend.ts"
 import { validateContent } from "./validation/validate-content.ts"
+import { validateGraphql } from "./validation/validate-graphql.ts"
 import { validateHeaders } from "./validation/validate-headers.ts"
 import { validateParameters } from "./validation/validate-parameters.ts"
 import { validateStatus } from "./validation/validate-status.ts"
@@ -71,6 +72,7 @@ export const policies: PolicyTable = {
   "oidc-session": oidcSession,
   "validate-key": validateKey,
   "validate-content": validateContent,
+  "validate-graphql": validateGraphql,
   "validate-parameters": validateParameters,
   "any-of": anyOf,
   cors,

@@ -64,6 +64,12 @@ const rows: readonly (readonly [StepKind, "inbound" | "outbound", string])[] = [
     "inbound",
     'validate content detect { json "application/json" prevent; xml detect; map "a/b" to "text/xml"; map (request.method == "PUT") to "c/d"; map missing to "e/f"; map any to "g/h"; size 3MB prevent; errors found }',
   ],
+  [
+    "validate-graphql",
+    "inbound",
+    "validate graphql prevent { depth 8; fields 200; introspection deny; errors found }",
+  ],
+  ["validate-graphql", "inbound", "validate graphql detect { }"],
   ["validate-content", "outbound", "validate content prevent { soap ignore; size 1000000B prevent }"],
   ["trace", "inbound", 'trace "no stock for ${path.id}" as error'],
   ["trace", "outbound", 'trace "done"'],

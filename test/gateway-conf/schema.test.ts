@@ -69,6 +69,7 @@ const around: { readonly [Name in BlockName]: (statement: string) => string } = 
   "validate request": (statement) => around.api(`validate request {\n${statement}\n}`),
   "validate response": (statement) => around.api(`validate response {\n${statement}\n}`),
   "validate status": (statement) => around.outbound(`validate status {\n${statement}\n}`),
+  "validate graphql": (statement) => around.inbound(`validate graphql {\n${statement}\n}`),
   "validate content": (statement) => around.outbound(`validate content {\n${statement}\n}`),
   "validate content json": (statement) => around.outbound(`validate content { json {\n${statement}\n} }`),
   "mask-urls": (statement) => around.outbound(`body mask-urls {\n${statement}\n}`),

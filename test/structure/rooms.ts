@@ -246,6 +246,7 @@ export const rooms: readonly Room[] = [
     doors: [
       "any-case",
       "body-value",
+      "graphql-query",
       "json-text",
       "media-type",
       "pairs",
@@ -256,7 +257,7 @@ export const rooms: readonly Room[] = [
       "violation",
     ],
     may: ["runtime/plan", "runtime/pattern"],
-    packages: ["ajv", "ajv-formats", "re2js"],
+    packages: ["ajv", "ajv-formats", "graphql", "re2js"],
   },
   {
     path: "runtime/cache",

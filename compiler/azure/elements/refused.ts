@@ -24,7 +24,10 @@ export const refused: Readonly<Record<string, Refusal>> = {
     instead:
       "Write `set-body` with an expression over `context.Request.Body.As<XElement>()`, or `xml-to-json` and a Liquid template.",
   },
-  "validate-graphql-request": { why: "GraphQL queries are not inspected", instead: "Remove it." },
+  "validate-graphql-request": {
+    why: "documents cannot judge GraphQL queries",
+    instead: "Remove it, and write `validate graphql { depth 8 }` into `inbound` of the API in gateway.conf.",
+  },
   "validate-odata-request": { why: "OData is not inspected", instead: "Remove it." },
   "sql-data-source": {
     why: "queries to databases are not supported",

@@ -55,6 +55,7 @@ export type BlockName =
   | "validate status"
   | "validate headers"
   | "validate content"
+  | "validate graphql"
   | "validate content json"
   | "mask-urls"
   | "docs"

@@ -17,6 +17,7 @@ import { sendRows } from "../steps/send-request.ts"
 import { choiceRows, weightedRows } from "../steps/set-backend.ts"
 import { authCertificateRows } from "../steps/validate-certificate.ts"
 import { contentJsonRows, validateContentRows } from "../steps/validate-content.ts"
+import { validateGraphqlRows } from "../steps/validate-graphql.ts"
 import { validateHeadersRows } from "../steps/validate-headers.ts"
 import { authJwtRows } from "../steps/validate-jwt.ts"
 import { authSubscriptionRows } from "../steps/validate-key.ts"
@@ -144,6 +145,7 @@ export const blocks: { readonly [Name in BlockName]: BlockRow } = {
   "validate request": { title: "`validate request`", rows: validateRequestRows },
   "validate response": { title: "`validate response`", rows: validateResponseRows },
   "validate status": { title: "`validate status`", rows: validateStatusRows },
+  "validate graphql": { title: "`validate graphql`", rows: validateGraphqlRows },
   "validate content": { title: "`validate content`", rows: validateContentRows },
   "validate content json": { title: "`json` of `validate content`", rows: contentJsonRows },
   "validate headers": { title: "`validate headers`", rows: validateHeadersRows },

@@ -1,21 +1,18 @@
-import { isAscii, isUtf8 } from "node:buffer"
 import { ExpressionError } from "../../expression/expression-error.ts"
 import type { MediaMap } from "../../plan/content-rules.ts"
 import type { StepOf } from "../../plan/steps.ts"
 import { pointerInto, withoutCase } from "../../validation/any-case.ts"
 import { type FieldForm, formValue, multipartValue } from "../../validation/body-value.ts"
-import { keysProblem } from "../../validation/json-text.ts"
 import { fitOf, type MediaType, mediaTypeOf } from "../../validation/media-type.ts"
 import type { Validator } from "../../validation/schema-set.ts"
 import { textShape, valueOfText } from "../../validation/shape.ts"
-import type { Violation } from "../../validation/violation.ts"
 import { type BodyResult, runBodyJob } from "../bodies/body-threads.ts"
 import type { Exchange, MessageBody } from "../exchange.ts"
-import { jsonTooLarge, Refused } from "../messages/answer.ts"
 import { messageOf } from "../messages/message.ts"
 import type { Policy, Provision } from "../policy.ts"
 import { compileCount, compileTest, compileTextValue } from "../values/value.ts"
 import { describedFor } from "./by-status.ts"
+import { charsetProblem, jsonOf, type Read } from "./read-body.ts"
 import { type Action, type ViolatedRule, Violations } from "./violations.ts"
 
 type Plan = StepOf<"validate-content">
@@ -75,11 +72,6 @@ export const validateContent: Policy<"validate-content"> = (plan, provision) => 
     return settle(violations, exchange, plan)
   }
 }
-
-/** Charsets in which each ASCII character is its ASCII byte. */
-const likeAscii = /^(?:us-ascii|ascii|iso-?8859-\d+|latin-?1|windows-125\d)$/
-
-const unjudged = { problem: "has an unsupported charset; only UTF-8 is supported" }
 
 /** The media type that a body is validated as; `written` is its Content-Type. */
 type CountsAs = (exchange: Exchange, written: string | undefined) => string | undefined
@@ -185,10 +177,6 @@ function nameOf(rule: ViolatedRule, written: string | undefined): string {
   return rule === "SizeLimit" ? "" : (written ?? "")
 }
 
-type Read =
-  | { readonly value?: unknown; readonly violations?: readonly Violation[] }
-  | { readonly problem: string }
-
 /** The value to validate against the schema; undefined when only the syntax of the body is checked. */
 function valueOfBody(
   { as, validator, fields }: Rule,
@@ -232,41 +220,6 @@ function formOfXml(
 function essenceOf(media: string): string {
   const type = mediaTypeOf(media)
   return type === undefined ? "" : `${type.type}/${type.subtype}`
-}
-
-/** The body as JSON. Repeated keys are a problem, because parsers choose different ones. */
-function jsonOf(body: MessageBody): Read {
-  try {
-    const value = body.json()
-    const problem = keysProblem(body.text(), value)
-    return problem === undefined ? { value } : { problem }
-  } catch (error) {
-    if (error instanceof Refused && !isTooLarge(error)) return { problem: "is not JSON" }
-    throw error
-  }
-}
-
-function isTooLarge({ answer }: Refused): boolean {
-  return answer.kind === "problem" && answer.reason === jsonTooLarge
-}
-
-/**
- * Why a body cannot be validated as text: the backend may read its charset differently. JSON is UTF-8 (RFC 8259 §8.1), and so are forms, but some
- * servers use the `charset` parameter nevertheless. XML declares its own.
- */
-function charsetProblem(
-  as: string,
-  content: Buffer,
-  contentType: string,
-): { readonly problem: string } | undefined {
-  if (as !== "json" && as !== "form" && as !== "text") return undefined
-  const type = mediaTypeOf(contentType)
-  // A Content-Type that is invalid here may be readable elsewhere, including its charset: `charset=utf-7; charset=utf-8`.
-  if (type === undefined && /charset/i.test(contentType)) return unjudged
-  const charset = type?.parameters.get("charset") ?? "utf-8"
-  if (/^utf-?8$/.test(charset)) return isUtf8(content) ? undefined : { problem: "is not UTF-8" }
-  if (likeAscii.test(charset) && (as === "text" || isAscii(content))) return undefined
-  return unjudged
 }
 
 /**

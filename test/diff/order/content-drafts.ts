@@ -139,6 +139,13 @@ export const contentDrafts = {
     headers: [{ name: "x-b", required: true, action: draw.one("prevent", "detect") }],
     unspecified: draw.one("ignore", "detect"),
   }),
+  "validate-graphql": (draw) => ({
+    kind: "validate-graphql",
+    ...(draw.maybe() ? { depthMax: draw.one(1, 3) } : {}),
+    introspection: draw.one("allow", "deny"),
+    action: draw.one("prevent", "detect"),
+    ...(draw.maybe() ? { errors: draw.variable } : {}),
+  }),
   "validate-status": (draw) => ({
     kind: "validate-status",
     codes: [{ code: "404", action: draw.one("prevent", "detect") }],

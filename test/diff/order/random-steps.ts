@@ -37,6 +37,7 @@ const sectionsOf: { readonly [Kind in StepKind]: readonly Section[] } = {
   "validate-content": ["inbound", "outbound"],
   "validate-parameters": ["inbound"],
   "validate-headers": ["outbound"],
+  "validate-graphql": ["inbound"],
   "validate-status": ["outbound"],
   "set-header": ["inbound", "backend", "outbound", "onError"],
   "rename-header": ["inbound", "backend", "outbound", "onError"],
