@@ -37,7 +37,7 @@ const more = [
 /** What takes long and seldom fails for another reason than a change of its own room: only `npm run test:long` runs it, besides test/long/. */
 const onlyLong = [
   "test/long/**/*.test.ts",
-  "test/acme/{failures,pebble}.test.ts",
+  "test/acme/{databases,failures,pebble}.test.ts",
   "test/authz/{faults,processes}.test.ts",
   "test/cache/shared-cache.test.ts",
   "test/check/budget.test.ts",

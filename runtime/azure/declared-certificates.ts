@@ -1,5 +1,6 @@
 import { X509Certificate } from "node:crypto"
 import { rootCertificates } from "node:tls"
+import { certificatesIn } from "../plan/certificate-pair.ts"
 import type { ClientCertificate } from "../policies/exchange.ts"
 import type { PolicyCertificate } from "./csharp/ports.ts"
 
@@ -29,11 +30,9 @@ class Declared implements PolicyCertificate {
   }
 }
 
-const pemPattern = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g
-
 /** Whether the certificates of a file, each signed by the next, lead to an authority that Node trusts, and all are within their validity period. */
 function leadsToRoot(pem: string): boolean {
-  const chain = (pem.match(pemPattern) ?? []).map((each) => new X509Certificate(each))
+  const chain = certificatesIn(pem)
   const now = Date.now()
   const inTime = chain.every(
     ({ validFrom, validTo }) => Date.parse(validFrom) <= now && now <= Date.parse(validTo),

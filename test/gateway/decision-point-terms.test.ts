@@ -225,7 +225,7 @@ describe("who the decision point is", () => {
       },
     )
     await expect(running).rejects.toThrow(
-      "gateway.conf:7: decision point `corp`: `none.pem` cannot be used: there is no such file; create it or correct the path, which is relative to the working directory of the process",
+      "gateway.conf:7: decision point `corp`: `none.pem` cannot be read: there is no such file; create it or correct the path, which is relative to the working directory of the process",
     )
   })
 })

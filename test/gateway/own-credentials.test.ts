@@ -1,4 +1,13 @@
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs"
+import { createPrivateKey, generateKeyPairSync } from "node:crypto"
+import {
+  appendFileSync,
+  copyFileSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs"
 import { createServer } from "node:https"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
@@ -13,6 +22,12 @@ import { closeAll, closers } from "./one-route.ts"
 import { forwardTo, planOf, type RouteDraft, type StepDraft } from "./plan-builder.ts"
 
 afterEach(closeAll)
+
+/** Leaves only the first line of a PEM block in a file, between its frame. */
+function damage(path: string, label: string): void {
+  const [, first = ""] = readFileSync(path, "utf8").split("\n")
+  writeFileSync(path, `-----BEGIN ${label}-----\n${first}\n-----END ${label}-----\n`)
+}
 
 const folder = fileURLToPath(new URL("certificates/", import.meta.url))
 type Backend = PlanBody["backends"][string]
@@ -289,7 +304,38 @@ describe("certificates", () => {
     [
       "no key",
       (made) => copyFileSync(join(made, "edge.pem"), join(made, "edge.key")),
-      /contains no PEM key without a password/,
+      /certificate `edge`: `edge\.key` contains no PEM key; one starts with `-----BEGIN PRIVATE KEY-----`/,
+    ],
+    [
+      "a key with a password",
+      (made) => {
+        const key = createPrivateKey(readFileSync(join(made, "edge.key")))
+        const protection = { cipher: "aes-256-cbc", passphrase: "secret" }
+        writeFileSync(join(made, "edge.key"), key.export({ type: "pkcs8", format: "pem", ...protection }))
+      },
+      /`edge\.key` contains a key with a password; remove the password with `openssl pkey`/,
+    ],
+    [
+      "a damaged key",
+      (made) => damage(join(made, "edge.key"), "PRIVATE KEY"),
+      /`edge\.key` contains a damaged key; copy the key again/,
+    ],
+    [
+      "a key of another certificate",
+      (made) => {
+        const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" })
+        writeFileSync(join(made, "edge.key"), privateKey.export({ type: "pkcs8", format: "pem" }))
+      },
+      /the key in `edge\.key` does not belong to the certificate in `edge\.pem`/,
+    ],
+    [
+      "a damaged certificate in the chain",
+      (made) => {
+        copyFileSync(`${folder}good.pem`, join(made, "next.pem"))
+        damage(join(made, "next.pem"), "CERTIFICATE")
+        appendFileSync(join(made, "edge.pem"), readFileSync(join(made, "next.pem")))
+      },
+      /`edge\.pem` contains a damaged certificate, number 2; copy the certificate again/,
     ],
   ]
   test.each(wrong)("%s: the plan is refused with the reason", async (_, spoil, reason) => {

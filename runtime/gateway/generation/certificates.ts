@@ -1,4 +1,4 @@
-import { ClientTrust, type ReadFile } from "../../http/server/client-trust.ts"
+import { ClientTrust } from "../../http/server/client-trust.ts"
 import type { Transport } from "../../http/server/incoming.ts"
 import type { AcmeSettings, ManagedCertificates } from "../../http/server/managed-certificates.ts"
 import type { OcspStaples } from "../../http/server/ocsp-staples.ts"
@@ -6,7 +6,6 @@ import type { AwaitedCertificate, ServerCertificate } from "../../http/server/se
 import type { TicketKeys } from "../../http/server/ticket-keys.ts"
 import { ListenerTls, type ListenerTlsSettings } from "../../http/server/tls.ts"
 import { pairProblem } from "../../plan/certificate-pair.ts"
-import { fileReason } from "../../plan/file-reason.ts"
 import type { Plan } from "../../plan/plan.ts"
 import {
   type AcmePlan,
@@ -20,7 +19,7 @@ import type { ClientCertificate } from "../../policies/exchange.ts"
 import { ClientAddresses } from "../exchange/client-address.ts"
 import type { SeenFile } from "./file-watch.ts"
 import { LoadError } from "./load-error.ts"
-import { type Outside, type References, readPlanFile } from "./references.ts"
+import { type Outside, type References, readAuthorities, readPemFile } from "./references.ts"
 
 /** The fewest characters of a secret that protects keys: 16 random bytes in base64 have 22. */
 const secretCharactersMin = 22
@@ -30,7 +29,6 @@ const secretCharactersMin = 22
  * @throws Error with the file or the secret that is wrong
  */
 async function readCertificate(
-  name: string,
   { cert, key }: PemCertificatePlan,
   from: {
     readonly dependencies: Outside
@@ -38,28 +36,21 @@ async function readCertificate(
     readonly references: Pick<References, "values" | "secrets">
   },
 ): Promise<ClientCertificate> {
-  const found = { cert: await readPem(name, cert, from), key: await readPem(name, key, from) }
+  const found = { cert: await readPem(cert, from), key: await readPem(key, from) }
   const wrong = pairProblem(found, { cert: sourceWords(cert), key: sourceWords(key) })
-  if (wrong !== undefined) throw new Error(`certificate \`${name}\`: ${wrong}`)
+  if (wrong !== undefined) throw new Error(wrong)
   return found
 }
 
 /** @throws Error with the file that cannot be read */
 async function readPem(
-  name: string,
   source: PemCertificatePlan["cert"],
-  { dependencies, files, references }: Parameters<typeof readCertificate>[2],
+  { dependencies, files, references }: Parameters<typeof readCertificate>[1],
 ): Promise<string> {
   // A missing secret or value was reported when they were read.
   if ("secret" in source) return references.secrets.get(source.secret) ?? ""
   if ("value" in source) return references.values.get(source.value) ?? ""
-  try {
-    const { file, text } = await readPlanFile(dependencies, source.file)
-    files.push(file)
-    return text
-  } catch (error) {
-    throw new Error(`certificate \`${name}\`: \`${source.file}\` cannot be read: ${fileReason(error)}`)
-  }
+  return (await readPemFile(dependencies, source.file, files)).text
 }
 
 function sourceWords(source: PemCertificatePlan["cert"]): string {
@@ -91,15 +82,7 @@ export async function readClientTrusts(
   const problems: string[] = []
   const files: SeenFile[] = []
   const trusts = new Map<string, readonly ClientTrust[]>()
-  const read = async ({ file }: { readonly file: string }): Promise<ReadFile> => {
-    try {
-      const found = await readPlanFile(outside, file)
-      files.push(found.file)
-      return { file, text: found.text }
-    } catch (error) {
-      throw new Error(`\`${file}\` cannot be read: ${fileReason(error)}`)
-    }
-  }
+  const read = ({ file }: { readonly file: string }) => readPemFile(outside, file, files)
   for (const listener of listen) {
     const address = addressText(listener)
     const own: ClientTrust[] = []
@@ -137,7 +120,7 @@ async function acmeSettings(
   const protectedText = references.secrets.get(secret) ?? ""
   if (protectedText.length < secretCharactersMin)
     throw new Error(
-      `certificate \`${name}\`: the secret \`${secret}\` has ${protectedText.length} characters, and an encryption key needs ${secretCharactersMin}; make one with \`openssl rand -base64 32\``,
+      `the secret \`${secret}\` has ${protectedText.length} characters, and an encryption key needs ${secretCharactersMin}; make one with \`openssl rand -base64 32\``,
     )
   return {
     ...{ name, hosts, contact, protectedBy: protectedText, challenge: challenge ?? "http-01" },
@@ -146,7 +129,7 @@ async function acmeSettings(
       id: references.text(externalAccount.id),
       key: references.secrets.get(externalAccount.secret) ?? "",
     },
-    ca: ca === undefined ? undefined : await readPem(name, ca, from),
+    ca: ca === undefined ? undefined : await readAuthorities(from.dependencies, "`ca`", ca.file, from.files),
   }
 }
 
@@ -166,17 +149,20 @@ export async function addCertificate(
   from: CertificateSources,
   read: ReadCertificates,
 ): Promise<void> {
-  if (!("acme" in plan)) {
-    read.found.set(name, await readCertificate(name, plan, from))
-    return
+  try {
+    if (!("acme" in plan)) {
+      read.found.set(name, await readCertificate(plan, from))
+      return
+    }
+    const settings = await acmeSettings(name, plan.acme, from)
+    const { managed } = from.dependencies
+    if (managed === undefined) throw new Error("this process cannot order certificates")
+    const found = await managed.obtain(settings)
+    if (found !== undefined) read.found.set(name, found)
+    read.acme.push(settings)
+  } catch (error) {
+    throw new Error(`certificate \`${name}\`: ${(error as Error).message}`)
   }
-  const settings = await acmeSettings(name, plan.acme, from)
-  const { managed } = from.dependencies
-  if (managed === undefined)
-    throw new Error(`certificate \`${name}\`: this process cannot order certificates`)
-  const found = await managed.obtain(settings)
-  if (found !== undefined) read.found.set(name, found)
-  read.acme.push(settings)
 }
 
 /** How clients reach each listener of a plan, by `host:port`. */

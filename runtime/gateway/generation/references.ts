@@ -1,6 +1,8 @@
 import { readFile } from "node:fs/promises"
 import { resolve } from "node:path"
 import { hasCredentials } from "../../http/client/shown-url.ts"
+import { type ReadFile, usable } from "../../http/server/client-trust.ts"
+import { certificatesIn } from "../../plan/certificate-pair.ts"
 import { fileReason } from "../../plan/file-reason.ts"
 import type { Plan } from "../../plan/plan.ts"
 import type { LoadText, Reference } from "../../plan/text.ts"
@@ -70,13 +72,26 @@ export async function readAuthorities(
   files: SeenFile[],
 ): Promise<string> {
   try {
+    return usable(await readPemFile(outside, name, files), ({ text }) => {
+      certificatesIn(text)
+      return text
+    })
+  } catch (error) {
+    throw new Error(`${what}: ${(error as Error).message}`)
+  }
+}
+
+/**
+ * Reads a PEM file named in a plan, and adds it to `files`.
+ * @throws Error with the name of the file
+ */
+export async function readPemFile(outside: Outside, name: string, files: SeenFile[]): Promise<ReadFile> {
+  try {
     const { file, text } = await readPlanFile(outside, name)
     files.push(file)
-    if (!text.includes("-----BEGIN CERTIFICATE-----"))
-      throw new Error("it contains no PEM certificate; one starts with `-----BEGIN CERTIFICATE-----`")
-    return text
+    return { file: name, text }
   } catch (error) {
-    throw new Error(`${what}: \`${name}\` cannot be used: ${fileReason(error)}`)
+    throw new Error(`\`${name}\` cannot be read: ${fileReason(error)}`)
   }
 }
 

@@ -1,4 +1,5 @@
-import { createHash, X509Certificate } from "node:crypto"
+import { createHash, type X509Certificate } from "node:crypto"
+import { certificatesIn } from "../../plan/certificate-pair.ts"
 import { type RevocationList, readRevocationLists } from "./revocation-list.ts"
 
 /** Whether clients without a valid certificate are refused, or only served without one. */
@@ -25,8 +26,6 @@ export interface ShownRevocationList {
   readonly nextUpdate: Date | undefined
 }
 
-const pemCertificate = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g
-
 /**
  * Whose client certificates are valid: the authorities and their revocation lists. OpenSSL verifies chains in the handshake. A connection that was
  * verified by an earlier version of the files is judged here, because it stays open.
@@ -46,9 +45,9 @@ export class ClientTrust {
       .digest("hex")
     this.demand = demand
     this.hosts = hosts
-    this.#authorities = authorities.flatMap((each) => within(each, authoritiesIn))
+    this.#authorities = authorities.flatMap((each) => usable(each, ({ text }) => certificatesIn(text)))
     this.#lists = revoked?.flatMap((each) =>
-      within(each, ({ file, text }) => readRevocationLists(file, text)),
+      usable(each, ({ file, text }) => readRevocationLists(file, text)),
     )
   }
 
@@ -109,14 +108,8 @@ function isSignedBy(last: X509Certificate, authority: X509Certificate): boolean 
   return last.checkIssued(authority) && last.verify(authority.publicKey)
 }
 
-function authoritiesIn({ text }: ReadFile): X509Certificate[] {
-  const found = text.match(pemCertificate) ?? []
-  if (found.length === 0)
-    throw new Error("it contains no PEM certificate; one starts with `-----BEGIN CERTIFICATE-----`")
-  return found.map((pem) => new X509Certificate(pem))
-}
-
-function within<T>(file: ReadFile, read: (file: ReadFile) => T): T {
+/** What `read` makes of a file. @throws Error with the name of the file, when it cannot be used */
+export function usable<T>(file: ReadFile, read: (file: ReadFile) => T): T {
   try {
     return read(file)
   } catch (error) {

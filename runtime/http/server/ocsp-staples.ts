@@ -1,5 +1,6 @@
 import { createHash, X509Certificate } from "node:crypto"
 import type { Server as TlsServer } from "node:tls"
+import { certificatesIn } from "../../plan/certificate-pair.ts"
 import {
   demandsStaple,
   type OcspAnswer,
@@ -187,10 +188,8 @@ class Entry {
 
 /** The certificate behind the first one that issued it. */
 function issuerIn(cert: string, leaf: X509Certificate): X509Certificate | undefined {
-  const all = cert.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? []
-  return all
+  return certificatesIn(cert)
     .slice(1)
-    .map((pem) => new X509Certificate(pem))
     .find((each) => leaf.checkIssued(each))
 }
 
