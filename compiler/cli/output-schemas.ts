@@ -49,6 +49,17 @@ const people = z.strictObject({
   objects: count,
   compared: count,
   candidates: count,
+  causes: z.array(
+    z.looseObject({
+      subject: text,
+      relation: text.nullable(),
+      object: text,
+      tuples: count,
+      users: count,
+      objects: count,
+      changes: userCounts,
+    }),
+  ),
   changedTuples: z.array(
     z.looseObject({ becomes: text, tuples: count, user: text, relation: text, type: text }),
   ),
@@ -57,6 +68,7 @@ const people = z.strictObject({
       relation: text,
       objects: count,
       users: userCounts,
+      groups: z.array(z.looseObject({ set: text, users: count, change: text, objects: count })),
       samples: z.array(z.looseObject({ user: text, object: text, change: text })),
     }),
   ),

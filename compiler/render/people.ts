@@ -2,33 +2,14 @@ import pc from "picocolors"
 import type { AccessChange } from "../../runtime/check/access-change.ts"
 import type { AccessImpact, RelationImpact } from "../../runtime/check/impact.ts"
 import { isAnyone, type RelationPeople, riskOf, type StorePeople, totalOf } from "../diff/people.ts"
+import { causeLines, groupText } from "./people-causes.ts"
+import { changes, counted, nouns, number, signs, verbs } from "./people-words.ts"
 import { visible } from "./width.ts"
 
 /** Routes that are named before the rest is counted. */
 const routesMax = 4
-
-const verbs: Readonly<Record<AccessChange, string>> = {
-  gains: "gains",
-  loses: "loses",
-  "may-gain": "may gain",
-  "may-lose": "may lose",
-  undecided: "undecided",
-}
-const signs: Readonly<Record<AccessChange, string>> = {
-  gains: "+",
-  loses: "-",
-  "may-gain": "+?",
-  "may-lose": "-?",
-  undecided: "?",
-}
-const nouns: Readonly<Record<AccessChange, readonly [one: string, several: string]>> = {
-  gains: ["gain", "gains"],
-  loses: ["loss", "losses"],
-  "may-gain": ["possible gain", "possible gains"],
-  "may-lose": ["possible loss", "possible losses"],
-  undecided: ["undecided access", "undecided accesses"],
-}
-const changes = Object.keys(verbs) as AccessChange[]
+/** Groups that are named for each kind of change. */
+const groupsMax = 3
 
 /** Who gains or loses access, as text for people. */
 export function peopleText(people: StorePeople, { colour }: { readonly colour: boolean }): string {
@@ -40,7 +21,7 @@ export function peopleText(people: StorePeople, { colour }: { readonly colour: b
     lines.push(`  ${paint.bold(visible(impact.relation))}${place}`)
     for (const line of relationLines(relation)) lines.push(`    ${visible(line)}`)
   }
-  for (const line of [...tupleLines(people.impact), ...limitLines(people)]) lines.push(`  ${visible(line)}`)
+  for (const line of storeLines(people)) lines.push(`  ${visible(line)}`)
   lines.push("", visible(summaryOf(people)))
   return `${lines.join("\n")}\n`
 }
@@ -50,7 +31,7 @@ export function peopleMarkdown(people: StorePeople): string {
   const rows = people.relations.map(
     ({ impact, origin }) =>
       `| \`${impact.relation}\` | ${changes
-        .flatMap((change) => countsOf(impact, change))
+        .flatMap((change) => countsOf(impact, change).map((line) => line.trim()))
         .join("<br>")} | ${number(impact.objects)} | ${origin === undefined ? "" : `\`${origin}\``} |`,
   )
   const samples = people.relations.flatMap((relation) =>
@@ -64,7 +45,7 @@ export function peopleMarkdown(people: StorePeople): string {
     ...(rows.length === 0
       ? []
       : ["| Relation | Change | Objects | Place |", "| --- | --- | --- | --- |", ...rows, ""]),
-    ...[...tupleLines(people.impact), ...limitLines(people)].map((line) => `- ${line}`),
+    ...storeLines(people).map((line) => (line.startsWith("  ") ? `  - ${line.trim()}` : `- ${line}`)),
     ...(samples.length === 0
       ? []
       : [
@@ -108,6 +89,7 @@ export function peopleJson(people: StorePeople): Record<string, unknown> {
       objects: impact.objects,
       compared: impact.compared,
       candidates: impact.candidates,
+      causes: impact.causes,
       changedTuples: impact.tuples,
       relations: relations.map(({ impact: each, uses, origin }) => ({
         ...each,
@@ -133,6 +115,10 @@ function summaryOf(people: StorePeople): string {
   return `People of ${people.store}: ${parts.join(", ")}; ${users}; ${counted(people.impact.objects, "object")}.`
 }
 
+function storeLines(people: StorePeople): string[] {
+  return [...causeLines(people.impact.causes), ...tupleLines(people.impact), ...limitLines(people)]
+}
+
 function totalText(people: StorePeople, change: AccessChange): string {
   const { users, everyone } = totalOf(people, change)
   const plain = users === 0 ? [] : [counted(users, ...nouns[change])]
@@ -151,7 +137,7 @@ function relationLines({ impact, uses }: RelationPeople): string[] {
       : [`"may" and "undecided": when ${conditions.map((each) => `\`${each}\``).join(", ")}`]),
     ...(deep === 0 ? [] : [`${counted(deep, "object")} may be too deep for a check, which then fails`]),
     ...samples.flatMap((sample) => [
-      `${sample.user} ${verbs[sample.change as AccessChange]} ${impact.relation.split("#")[1]} on ${sample.object}`,
+      `${sampleText(sample, verbs[sample.change as AccessChange])} ${impact.relation.split("#")[1]} on ${sample.object}`,
       ...answerLines("before", sample.before),
       ...answerLines("after", sample.after),
     ]),
@@ -164,10 +150,16 @@ function relationLines({ impact, uses }: RelationPeople): string[] {
   ]
 }
 
+function sampleText({ user, group }: RelationImpact["samples"][number], verb: string): string {
+  return group === undefined ? `${user} ${verb}` : `${user}, one of the ${groupText(group)}, ${verb}`
+}
+
 /** `+ 156 on 12 objects`, and `+ everybody (user:*) on 3 objects, except 2 users`. */
 function countsOf(impact: RelationImpact, change: AccessChange): string[] {
   const users = impact.users[change]
   const lines = users === 0 ? [] : [`${signs[change]} ${counted(users, ...nouns[change])} of named users`]
+  for (const group of impact.groups.filter((each) => each.change === change).slice(0, groupsMax))
+    lines.push(`  ${groupText(group)} on ${counted(group.objects, "object")}`)
   for (const each of impact.everyone)
     if (each.change === change) {
       const except = impact.exceptions === 0 ? "" : `, except ${counted(impact.exceptions, "named user")}`
@@ -210,12 +202,4 @@ function limitLines({ impact }: StorePeople): string[] {
   return [
     `a sample only: the memory was enough for ${number(impact.compared)} of ${counted(impact.candidates, "object and relation", "objects and relations")} that the change may concern; the counts are those of the sample`,
   ]
-}
-
-function number(count: number): string {
-  return count.toLocaleString("en")
-}
-
-function counted(count: number, one: string, several = `${one}s`): string {
-  return `${number(count)} ${count === 1 ? one : several}`
 }

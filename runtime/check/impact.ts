@@ -1,6 +1,14 @@
-import { type AccessChange, accessChanges, type ImpactRow } from "./access-change.ts"
+import {
+  type AccessCause,
+  type AccessChange,
+  accessChanges,
+  type GroupChange,
+  type ImpactRow,
+} from "./access-change.ts"
 import { Graph } from "./graph/graph.ts"
+import { AccessCauses } from "./impact/access-causes.ts"
 import { DifferenceCandidates } from "./impact/candidates.ts"
+import { CauseSummary } from "./impact/cause-summary.ts"
 import { DecisionGraph, type GraphTerms } from "./impact/decision-graph.ts"
 import { Differences, type RelationCounts } from "./impact/differences.ts"
 import { IntBuffer } from "./impact/int-buffer.ts"
@@ -78,6 +86,8 @@ export interface RelationImpact {
     readonly change: AccessChange
     readonly objects: number
   }[]
+  /** Sets of users that change as a whole, the greatest first; at most five of each kind of change. */
+  readonly groups: readonly GroupChange[]
   /** Named users times objects that a change of everybody does not concern. */
   readonly exceptions: number
   /** Conditions that decide the changes that are not certain, sorted. */
@@ -99,6 +109,8 @@ export interface AccessImpact {
   readonly compared: number
   /** Objects and relations that the change may concern. */
   readonly candidates: number
+  /** What most of the changes come from, the greatest first; at most ten. */
+  readonly causes: readonly AccessCause[]
   /** Stored tuples that only one of the models allows, the most first. */
   readonly tuples: readonly TupleShapeChange[]
   /** Nodes that decide them. */
@@ -122,53 +134,78 @@ export function* accessImpact(terms: ImpactTerms): Generator<ImpactProgress, Acc
   const candidates = new DifferenceCandidates(graph, program)
   for (const _ of candidates.find()) yield { phase: "objects", part: 0 }
   const { count } = candidates
-  const memoryMax = memoryBytes - batchBytesMax
-  let chosen = new ChosenCandidates({ graph, program, candidates, context }, 1)
-  yield* chosen.add(memoryMax)
-  if (chosen.isCut) {
-    // A sample that is spread over the whole store, with a reserve because objects differ.
-    chosen = new ChosenCandidates(
-      { graph, program, candidates, context },
-      Math.ceil((1.25 * count) / chosen.numbers.length),
-    )
-    yield* chosen.add(memoryMax)
-  }
+  const chosen = yield* chooseCandidates({ graph, program, candidates, context }, memoryBytes - batchBytesMax)
   const { decisions } = chosen
   for (const _ of decisions.build()) yield { phase: "decisions", part: 0.5 }
   const relationNames = program.relations.map(({ name }) => name)
   const { depthMax = 25, samplesMax = 3, onRow } = terms
+  const kinds = accessChanges.length
+  const causes = new AccessCauses({ graph, program, candidates, decisions, kinds })
   const differences = new Differences({
-    ...{ graph, candidates, decisions, relationNames, batchBytesMax, depthMax, samplesMax, onRow },
+    ...{ graph, candidates, decisions, causes, relationNames, batchBytesMax, depthMax, samplesMax, onRow },
   })
   for (let at = 0; at < chosen.numbers.length; at++) {
     if (at % candidatesAtOnce === 0) yield { phase: "decisions", part: 1 }
     const [old, next] = [chosen.roots.array[2 * at] as number, chosen.roots.array[2 * at + 1] as number]
     differences.add(chosen.numbers.array[at] as number, decisions.finalOf(old), decisions.finalOf(next))
   }
+  const pairOf = differences.pairOfCandidates()
+  for (const _ of causes.choose(pairOf, differences.pairs)) yield { phase: "decisions", part: 1 }
+  decisions.forget()
   for (const part of differences.count()) yield { phase: "users", part }
   const shapes = tupleShapeChanges(graph, before, after, program.pair.changedConditions)
   let shape = shapes.next()
   for (; shape.done !== true; shape = shapes.next()) yield { phase: "samples", part: 0 }
+  const summary = new CauseSummary({ graph, program, candidates, causes, pairOf, pairs: differences.pairs })
+  for (const _ of summary.sum()) yield { phase: "samples", part: 0 }
   const sampleTerms = { graph, models: [before, after] as const, context, depthMax }
-  const samples = new Map<number, AccessSample[]>()
-  for (const [relation, counts] of differences.byRelation) {
-    const found: AccessSample[] = []
-    samples.set(relation, found)
-    for (const row of counts.samples) {
-      found.push(sampleOf(row, sampleTerms))
-      yield { phase: "samples", part: 0.5 }
-    }
-  }
+  const samples = yield* samplesOf(differences, summary, samplesMax, (row) => sampleOf(row, sampleTerms))
   return {
-    relations: relationsOf(program, differences, samples, { conditions: decisions.conditions, graph }),
+    relations: relationsOf(program, differences, samples, {
+      conditions: decisions.conditions,
+      ...{ graph, summary },
+    }),
+    causes: summary.causes,
     tuples: shape.value,
     users: byChange(differences.distinctUsers),
     objects: differences.objects,
     compared: chosen.numbers.length,
     candidates: count,
     nodes: decisions.count,
-    bytes: decisions.bytes + differences.bytes,
+    bytes: decisions.bytes + differences.bytes + causes.bytes,
   }
+}
+
+/** All candidates, or a sample that is spread over the whole store, with a reserve because objects differ. */
+function* chooseCandidates(
+  terms: GraphTerms,
+  memoryMax: number,
+): Generator<ImpactProgress, ChosenCandidates> {
+  const all = new ChosenCandidates(terms, 1)
+  yield* all.add(memoryMax)
+  if (!all.isCut) return all
+  const some = new ChosenCandidates(terms, Math.ceil((1.25 * terms.candidates.count) / all.numbers.length))
+  yield* some.add(memoryMax)
+  return some
+}
+
+/** Examples of each relation with their proofs. */
+function* samplesOf(
+  { byRelation }: Differences,
+  summary: CauseSummary,
+  samplesMax: number,
+  prove: (row: ImpactRow) => AccessSample,
+): Generator<ImpactProgress, Map<number, AccessSample[]>> {
+  const samples = new Map<number, AccessSample[]>()
+  for (const [relation, counts] of byRelation) {
+    const found: AccessSample[] = []
+    samples.set(relation, found)
+    for (const { row, group } of summary.samplesOf(relation, counts.samples, samplesMax)) {
+      found.push({ ...prove(row), ...(group === undefined ? {} : { group }) })
+      yield { phase: "samples", part: 0.5 }
+    }
+  }
+  return samples
 }
 
 /** The candidates that are compared: all of them, or every n-th. */
@@ -209,11 +246,17 @@ class ChosenCandidates {
   }
 }
 
+interface RelationTerms {
+  readonly conditions: readonly string[]
+  readonly graph: Graph
+  readonly summary: CauseSummary
+}
+
 function relationsOf(
   program: PairedProgram,
   { byRelation }: Differences,
   samples: ReadonlyMap<number, readonly AccessSample[]>,
-  { conditions, graph }: { readonly conditions: readonly string[]; readonly graph: Graph },
+  { conditions, graph, summary }: RelationTerms,
 ): RelationImpact[] {
   return program.relations.flatMap(({ number, name, sides }) => {
     const counts = byRelation.get(number)
@@ -225,6 +268,7 @@ function relationsOf(
         objects: counts.objects,
         users: byChange(counts.users),
         everyone: everyoneOf(counts, graph),
+        groups: summary.groupsOf(number),
         exceptions: counts.exceptions,
         conditions: conditions.filter((_, at) => (counts.conditions & (1 << Math.min(at, 30))) !== 0).sort(),
         deep: counts.deep,

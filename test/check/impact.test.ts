@@ -11,7 +11,7 @@ import { accessOf, changeOf, edited, impactOf, told } from "./access-difference.
 const worlds = scaled(150)
 
 test(`gains and losses are the difference of all checks under both models (${worlds} worlds)`, async (context) => {
-  const counts = { cells: 0, differences: 0, worlds: 0, undecided: 0, everyone: 0 }
+  const counts = { cells: 0, differences: 0, worlds: 0, undecided: 0, everyone: 0, groups: 0 }
   for (let at = 0; at < worlds; at += 1) {
     const seed = firstSeed + at
     const random = new Random(seed)
@@ -42,9 +42,13 @@ test(`gains and losses are the difference of all checks under both models (${wor
     if (differences > 0) counts.worlds++
     expect(impact.compared).toBe(impact.candidates)
     expectCounts(impact, rows)
+    counts.groups += expectGroups(impact, rows, [old, now])
+    expectCauses(impact, rows)
   }
   tellAsked(context, counts)
-  expect(Math.min(counts.worlds, counts.undecided, counts.everyone)).toBeGreaterThan(worlds / 20)
+  expect(Math.min(counts.worlds, counts.undecided, counts.everyone, counts.groups)).toBeGreaterThan(
+    worlds / 20,
+  )
 })
 
 /** The counts of relations are those of the rows. */
@@ -62,4 +66,46 @@ function expectCounts({ relations: all }: AccessImpact, rows: readonly ImpactRow
     for (const { type, change, objects } of everyone) add(counted, `${relation} ${type}:* ${change}`, objects)
   }
   expect(counted).toEqual(expected)
+}
+
+/** All who have, or may have, the relation of a group change on exactly so many objects. Returns the number of groups. */
+function expectGroups(
+  { relations: all }: AccessImpact,
+  rows: readonly ImpactRow[],
+  models: readonly ReadonlyMap<string, boolean | "error">[],
+): number {
+  const kinds = new Map(
+    rows.map(({ user, relation, object, change }) => [`${user} ${relation} ${object}`, change]),
+  )
+  for (const { relation, groups, samples } of all)
+    for (const { set, users, change, objects } of groups) {
+      const named = (model: ReadonlyMap<string, boolean | "error">) =>
+        [...model].flatMap(([cell, truth]) => {
+          const [user = "", node] = cell.split(" ")
+          return node === set && truth !== false && !user.endsWith(":stranger") ? [user] : []
+        })
+      const onObjects = (members: readonly string[]) => {
+        const changed = rows.filter((row) => row.relation === relation && row.change === change)
+        return [...new Set(changed.map(({ object }) => object))].filter((object) =>
+          members.every((user) => kinds.get(`${user} ${relation} ${object}`) === change),
+        ).length
+      }
+      // A group has the members of the model that grants by it.
+      const fitting = models.filter((model) => named(model).length === users).map(named)
+      expect(fitting.length, set).toBeGreaterThan(0)
+      expect(Math.max(...fitting.map(onObjects)), `${set} ${relation}`).toBeGreaterThanOrEqual(objects)
+      expect(samples.some((sample) => sample.change === change && sample.group !== undefined)).toBe(true)
+    }
+  return all.filter(({ groups }) => groups.length > 0).length
+}
+
+/** A cause of one user has no more changes than the user has rows. */
+function expectCauses({ causes }: AccessImpact, rows: readonly ImpactRow[]): void {
+  for (const { subject, changes } of causes)
+    if (!subject.includes("#") && !subject.endsWith(":*"))
+      for (const [change, count] of Object.entries(changes))
+        if (count > 0 && rows.some(({ user }) => user === subject))
+          expect(
+            rows.filter((row) => row.user === subject && row.change === change).length,
+          ).toBeGreaterThanOrEqual(count)
 }

@@ -99,52 +99,40 @@ const told = `people of store docs
   doc#old
     removed relation
     - 2 losses of named users
+      members of group:eng (2) on 1 object
     on 1 object
-    user:ann loses old on doc:2
+    user:ann, one of the members of group:eng (2), loses old on doc:2
       before: allowed
         doc:2#old: tuple group:eng#member old doc:2
           group:eng#member: tuple user:ann member group:eng
       after: denied, nothing grants it
-    user:bob loses old on doc:2
-      before: allowed
-        doc:2#old: tuple group:eng#member old doc:2
-          group:eng#member: tuple user:bob member group:eng
-      after: denied, nothing grants it
     AuthZEN: action \`old\` on \`doc\`
   doc#viewer  docs.fga:15
     + 2 gains of named users
+      members of group:eng (2) on 1 object
     on 1 object
-    user:ann gains viewer on doc:1
+    user:ann, one of the members of group:eng (2), gains viewer on doc:1
       before: denied, nothing grants it
       after: allowed
         doc:1#viewer: tuple folder:1 parent doc:1
           folder:1#viewer: computed
             folder:1#editor: tuple group:eng#member editor folder:1
               group:eng#member: tuple user:ann member group:eng
-    user:bob gains viewer on doc:1
-      before: denied, nothing grants it
-      after: allowed
-        doc:1#viewer: tuple folder:1 parent doc:1
-          folder:1#viewer: computed
-            folder:1#editor: tuple group:eng#member editor folder:1
-              group:eng#member: tuple user:bob member group:eng
     AuthZEN: action \`viewer\` on \`doc\`
   folder#viewer  docs.fga:10
     + 2 gains of named users
+      members of group:eng (2) on 1 object
     on 1 object
-    user:ann gains viewer on folder:1
+    user:ann, one of the members of group:eng (2), gains viewer on folder:1
       before: denied, nothing grants it
       after: allowed
         folder:1#viewer: computed
           folder:1#editor: tuple group:eng#member editor folder:1
             group:eng#member: tuple user:ann member group:eng
-    user:bob gains viewer on folder:1
-      before: denied, nothing grants it
-      after: allowed
-        folder:1#viewer: computed
-          folder:1#editor: tuple group:eng#member editor folder:1
-            group:eng#member: tuple user:bob member group:eng
     AuthZEN: action \`viewer\` on \`folder\`
+  largest causes
+    group:eng#member editor folder:1 (2 users): + 5 gains on 2 objects
+    group:eng#member old doc:2 (2 users): - 2 losses on 1 object
   1 tuple of the shape \`group#member old doc:…\` will be ignored: the new model does not allow them
 
 People of docs: 5 gains, 2 losses; 2 users with gains, 2 with losses; 3 objects.
@@ -194,10 +182,16 @@ test("JSON has the people as an element of the changes, Markdown as a table", as
   expect(json.find(({ subject }) => subject.kind === "people")).toMatchObject({
     risk: "opens",
     routes: ["GET /docs/{id}"],
-    people: { source: "tuples.jsonl", revision: null, tuples: 8 },
+    people: {
+      ...{ source: "tuples.jsonl", revision: null, tuples: 8 },
+      causes: [{ subject: "group:eng#member", relation: "editor", object: "folder:1", users: 2 }, {}],
+    },
   })
   const { out } = await run({ cwd }, ...words, "--format", "markdown")
-  expect(out).toContain("| `folder#viewer` | + 2 gains of named users")
+  expect(out).toContain(
+    "| `folder#viewer` | + 2 gains of named users<br>members of group:eng (2) on 1 object |",
+  )
+  expect(out).toContain("- largest causes\n  - group:eng#member editor folder:1 (2 users): + 5 gains")
 })
 
 test("without a change of the model there is nothing to tell", async () => {

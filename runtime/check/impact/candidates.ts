@@ -3,7 +3,7 @@ import { none } from "../graph/adjacency.ts"
 import type { Graph } from "../graph/graph.ts"
 import { typeOfMark } from "../graph/slots.ts"
 import { IntBuffer } from "./int-buffer.ts"
-import type { PairedPart, PairedProgram, PairedRelation } from "./paired-program.ts"
+import type { ImpactSide, PairedPart, PairedProgram, PairedRelation } from "./paired-program.ts"
 
 /** Ids between two yields. */
 const idsAtOnce = 4_096
@@ -33,6 +33,28 @@ export class DifferenceCandidates {
 
   has(object: number, relation: number): boolean {
     return this.#table.find(object, relation) >= 0
+  }
+
+  /** The numbers of the nodes that read a node, in one of the models. */
+  readersOf(number: number): IntBuffer {
+    const found = new IntBuffer(4)
+    const object = this.nodes.array[2 * number] as number
+    const add = (reader: number, relation: number) => {
+      const at = this.#table.find(reader, relation)
+      if (at >= 0) found.push(this.#table.state(at))
+    }
+    const { reverse } = this.#graph
+    const relation = this.#program.relations[this.nodes.array[2 * number + 1] as number]
+    for (const reader of relation?.readers ?? []) {
+      const value = reader.slot < 0 ? object : reverse.find(object, reader.slot)
+      if (value === none) continue
+      if (value >= 0) add(value, reader.relation)
+      else {
+        const { array, start, end } = reverse.stretch(value)
+        for (let at = start; at < end; at++) add(array[at] as number, reader.relation)
+      }
+    }
+    return found
   }
 
   /** Finds them; yields now and then. */
@@ -79,7 +101,7 @@ export class DifferenceCandidates {
 
   #add(object: number, relation: number): void {
     if (this.#table.find(object, relation) >= 0) return
-    this.#table.add(object, relation, 0, 0)
+    this.#table.add(object, relation, this.count, 0)
     this.nodes.push(object)
     this.nodes.push(relation)
   }
@@ -90,15 +112,24 @@ function hasSlot({ forward }: Graph, object: number, slots: ReadonlySet<number>)
   return false
 }
 
+/** A part of a plan that only one model has: tuples of a slot, or another relation of the same object (slot -1). */
+export interface UnlikePart {
+  readonly slot: number
+  /** The relation that is read; -1 for tuples of users. */
+  readonly relation: number
+  readonly side: ImpactSide
+}
+
 /** Which objects a difference concerns: those with a tuple in one of the slots, or all that have a tuple. */
 interface SlotReach {
   readonly slots: Set<number>
+  readonly parts: UnlikePart[]
   isAny: boolean
 }
 
 /** The slots of which an object needs a tuple so that both models can decide the relation differently by their plans alone. */
 export function differingSlots({ sides }: PairedRelation): SlotReach {
-  const reach: SlotReach = { slots: new Set(), isAny: false }
+  const reach: SlotReach = { slots: new Set(), parts: [], isAny: false }
   compareParts(sides[0], sides[1], reach)
   return reach
 }
@@ -123,11 +154,20 @@ function compareParts(old: PairedPart | undefined, next: PairedPart | undefined,
 
 /** The slots of a union that the other one does not have. */
 function addUnlike(part: PairedPart, other: PairedPart, reach: SlotReach): void {
+  const { side } = part
   for (const { key, slot } of part.direct)
-    if (!other.direct.some((each) => each.key === key)) reach.slots.add(slot)
+    if (!other.direct.some((each) => each.key === key)) addPart(reach, { slot, relation: -1, side })
   for (const { key, slot, relation } of part.hops)
-    if (!other.hops.some((each) => each.key === key && each.relation === relation)) reach.slots.add(slot)
-  if (part.refs.some((ref) => !other.refs.includes(ref))) reach.isAny = true
+    if (!other.hops.some((each) => each.key === key && each.relation === relation))
+      addPart(reach, { slot, relation, side })
+  for (const relation of part.refs)
+    if (!other.refs.includes(relation)) addPart(reach, { slot: -1, relation, side })
+}
+
+function addPart(reach: SlotReach, part: UnlikePart): void {
+  reach.parts.push(part)
+  if (part.slot < 0) reach.isAny = true
+  else reach.slots.add(part.slot)
 }
 
 function unlike(parts: readonly PairedPart[], others: readonly PairedPart[]): PairedPart[] {
@@ -138,8 +178,10 @@ function addAll(root: PairedPart | undefined, reach: SlotReach): void {
   if (root === undefined) return
   const waiting = [root]
   for (const part of waiting) {
-    for (const { slot } of [...part.direct, ...part.hops]) reach.slots.add(slot)
-    if (part.refs.length > 0) reach.isAny = true
+    const { side } = part
+    for (const { slot } of part.direct) addPart(reach, { slot, relation: -1, side })
+    for (const { slot, relation } of part.hops) addPart(reach, { slot, relation, side })
+    for (const relation of part.refs) addPart(reach, { slot: -1, relation, side })
     waiting.push(...part.parts)
   }
 }

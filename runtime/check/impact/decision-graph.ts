@@ -116,6 +116,28 @@ export class DecisionGraph {
     return part === undefined ? -1 : this.#raw.intern(object, part.number)
   }
 
+  /** The node of a relation on an object as a model decides it, after `build` and before `forget`; -1 if it is not part of the graph. */
+  nodeOf(object: number, number: number, side: ImpactSide): number {
+    const part = this.#terms.program.relations[number]?.sides[this.#sideOf(object, number, side)]
+    return part === undefined ? nobody : this.finalOf(this.#raw.find(object, part.number))
+  }
+
+  /** The old model also decides for the new one what the change does not concern. */
+  #sideOf(object: number, number: number, side: ImpactSide): ImpactSide {
+    const { program, candidates } = this.#terms
+    return program.relations[number]?.affected === true && candidates.has(object, number) ? side : 0
+  }
+
+  /** The position of a user in `users`; -1 if nothing names it. */
+  userNumber(id: number): number {
+    return (this.#userNumbers[id] as number) - 1
+  }
+
+  /** Ends `nodeOf`, and frees its memory. */
+  forget(): void {
+    this.#raw.forget()
+  }
+
   finalOf(raw: number): number {
     return raw < 0 ? nobody : (this.#finals[raw] as number)
   }
@@ -150,7 +172,7 @@ export class DecisionGraph {
     this.#readNodes = new IntBuffer()
     this.#readerNodes = new IntBuffer()
     this.#same = new SameNodes()
-    raw.forget()
+    raw.forgetKids()
   }
 
   #partOf(raw: number): PairedPart {
@@ -186,11 +208,9 @@ export class DecisionGraph {
 
   /** Adds a reading of a relation of an object. Where the models decide equally, both read the same node. */
   #read(object: number, number: number, side: ImpactSide, undecided: 0 | 1): void {
-    const { graph, program, candidates } = this.#terms
+    const { graph, program } = this.#terms
     if (graph.forward.isEmpty(object)) return
-    const relation = program.relations[number]
-    const apart = relation?.affected === true && candidates.has(object, number)
-    const part = relation?.sides[apart ? side : 0]
+    const part = program.relations[number]?.sides[this.#sideOf(object, number, side)]
     if (part !== undefined) this.#raw.kids.push(2 * this.#raw.intern(object, part.number) + undecided)
   }
 
@@ -515,9 +535,15 @@ class RawNodes {
     return objects.bytes + parts.bytes + kids.bytes + kidsStart.bytes + 40 * this.#table.size
   }
 
-  intern(object: number, part: number): number {
+  /** -1 if it does not exist. */
+  find(object: number, part: number): number {
     const known = this.#table.find(object, part)
-    if (known >= 0) return this.#table.state(known)
+    return known < 0 ? -1 : this.#table.state(known)
+  }
+
+  intern(object: number, part: number): number {
+    const known = this.find(object, part)
+    if (known >= 0) return known
     this.#table.add(object, part, this.count, 0)
     this.objects.push(object)
     this.parts.push(part)
@@ -528,9 +554,12 @@ class RawNodes {
     this.kidsStart.push(this.kids.length)
   }
 
-  /** Frees what only the construction needs. */
   forget(): void {
     this.#table = new NodeTable()
+  }
+
+  /** Frees what only the construction needs. */
+  forgetKids(): void {
     this.kids.array = new Int32Array(0)
     this.kids.length = 0
   }

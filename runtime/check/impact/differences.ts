@@ -1,12 +1,19 @@
 import { accessChanges, type ImpactRow } from "../access-change.ts"
 import { NodeTable } from "../evaluate/node-table.ts"
 import type { Graph } from "../graph/graph.ts"
+import { type AccessCauses, bitCount } from "./access-causes.ts"
 import type { DifferenceCandidates } from "./candidates.ts"
 import { type DecisionGraph, nobody } from "./decision-graph.ts"
 import { Grouped, IntBuffer } from "./int-buffer.ts"
 import { UserBatch } from "./user-batch.ts"
 
 const kinds = accessChanges.length
+
+/** A row, with the entries of the causes that stand for its user. */
+export interface CausedRow {
+  readonly row: ImpactRow
+  readonly entries: readonly number[]
+}
 
 /** Counts of one relation. */
 export interface RelationCounts {
@@ -22,7 +29,7 @@ export interface RelationCounts {
   conditions: number
   /** Objects that may be too many hops deep for a check. */
   deep: number
-  readonly samples: ImpactRow[]
+  readonly samples: CausedRow[]
 }
 
 /** What rows are needed. */
@@ -30,6 +37,7 @@ export interface DifferenceTerms {
   readonly graph: Graph
   readonly candidates: DifferenceCandidates
   readonly decisions: DecisionGraph
+  readonly causes: AccessCauses
   readonly relationNames: readonly string[]
   readonly batchBytesMax: number
   readonly depthMax: number
@@ -88,6 +96,19 @@ export class Differences {
     this.#rowCandidates.push(candidate)
   }
 
+  /** Pairs of different nodes. */
+  get pairs(): number {
+    return this.#old.length
+  }
+
+  /** By candidate: its pair; -1 if its nodes are equal, or were not added. */
+  pairOfCandidates(): Int32Array {
+    const found = new Int32Array(this.#terms.candidates.count).fill(-1)
+    for (let row = 0; row < this.#rowPairs.length; row++)
+      found[this.#rowCandidates.array[row] as number] = this.#rowPairs.array[row] as number
+    return found
+  }
+
   /** Compares both models for all users. Yields the part that is done, from 0 to 1. */
   *count(): Generator<number> {
     const { decisions, batchBytesMax } = this.#terms
@@ -102,6 +123,7 @@ export class Differences {
       let done = 0
       for (const { type, users } of this.#batches()) {
         for (const _ of this.#batch.decide(type, users)) yield done / decisions.users.length
+        this.#terms.causes.begin(this.#batch, type, users)
         yield* this.#compare(type, users, done / decisions.users.length)
         done += users.length
       }
@@ -126,7 +148,9 @@ export class Differences {
 
   /** Decides for a user whom no tuple names. */
   *#everyoneOf(type: number): Generator<number> {
+    const { causes } = this.#terms
     for (const _ of this.#batch.decide(type, [-1])) yield 0
+    causes.begin(this.#batch, type, [-1])
     const found = new Uint8Array(this.#old.length)
     for (let pair = 0; pair < found.length; pair++) {
       if (!this.#isTouched(pair)) continue
@@ -134,7 +158,8 @@ export class Differences {
       const kind = this.#masks.findIndex((mask) => mask !== 0)
       if (kind < 0) continue
       found[pair] = kind + 1
-      this.#tellRows(pair, kind, this.#nameOfType(type))
+      causes.takeEveryone(this.#batch, pair, kind)
+      this.#tellRows(pair, kind, this.#nameOfType(type), noEntries)
     }
     this.#everyone.set(type, found)
   }
@@ -190,6 +215,7 @@ export class Differences {
       const at = kinds * pair + kind
       this.#counts[at] = (this.#counts[at] as number) + bitCount(mask)
       distinct[kinds * word + kind] = (distinct[kinds * word + kind] as number) | mask
+      this.#terms.causes.take(this.#batch, pair, kind, mask, word)
       if (this.#sampled[at] === 0 || this.#terms.onRow !== undefined)
         this.#tellUsers(pair, kind, mask, users, word)
     }
@@ -242,13 +268,14 @@ export class Differences {
   }
 
   #tellUsers(pair: number, kind: number, mask: number, users: readonly number[], word: number): void {
-    const { graph, decisions, onRow } = this.#terms
+    const { graph, decisions, onRow, causes } = this.#terms
     // One user is enough for a sample, and later ones of the same pair would not be better.
     if (kind >= 0) this.#sampled[kinds * pair + kind] = 1
     for (let left = mask; left !== 0; left &= left - 1) {
       const at = 32 * word + 31 - Math.clz32(left & -left)
       const id = decisions.users.array[users[at] as number] as number
-      this.#tellRows(pair, kind, graph.names.text(id))
+      const entries = () => causes.entriesOf(this.#batch, pair, word, left & -left)
+      this.#tellRows(pair, kind, graph.names.text(id), entries)
       if (onRow === undefined) return
     }
   }
@@ -261,11 +288,11 @@ export class Differences {
     const counts = this.byRelation.get(relation)
     if (counts === undefined) return true
     const { samplesMax } = this.#terms
-    return counts.samples.filter(({ change }) => change === accessChanges[kind]).length < samplesMax
+    return counts.samples.filter(({ row: { change } }) => change === accessChanges[kind]).length < samplesMax
   }
 
   /** The user's row for each candidate of the pair. `kind` is -1 for an exception. */
-  #tellRows(pair: number, kind: number, user: string): void {
+  #tellRows(pair: number, kind: number, user: string, entriesOf: () => readonly number[]): void {
     const { graph, candidates, relationNames, onRow } = this.#terms
     const change = accessChanges[kind] ?? "unchanged"
     for (let at = this.#rows.starts[pair] as number; at < (this.#rows.starts[pair + 1] as number); at++) {
@@ -274,7 +301,7 @@ export class Differences {
       if (onRow === undefined && !wanted) continue
       const object = graph.names.text(candidates.nodes.array[2 * (this.#rows.values[at] as number)] as number)
       const row: ImpactRow = { user, relation: relationNames[relation] ?? "", object, change }
-      if (wanted) this.#countsOf(relation).samples.push(row)
+      if (wanted) this.#countsOf(relation).samples.push({ row, entries: entriesOf() })
       onRow?.(row)
     }
   }
@@ -333,8 +360,4 @@ export class Differences {
   }
 }
 
-function bitCount(bits: number): number {
-  let count = bits - ((bits >>> 1) & 0x5555_5555)
-  count = (count & 0x3333_3333) + ((count >>> 2) & 0x3333_3333)
-  return Math.imul((count + (count >>> 4)) & 0x0f0f_0f0f, 0x0101_0101) >>> 24
-}
+const noEntries = (): readonly number[] => []

@@ -1,4 +1,4 @@
-import type { ImpactRow } from "../access-change.ts"
+import type { ImpactRow, UserGroup } from "../access-change.ts"
 import { explain } from "../explain.ts"
 import { explanationText } from "../explain-text.ts"
 import type { Graph } from "../graph/graph.ts"
@@ -18,6 +18,8 @@ export interface SampleAnswer {
 
 /** A changed access with the answers of both models. */
 export interface AccessSample extends ImpactRow {
+  /** All its users have the change, by this set. */
+  readonly group?: UserGroup | undefined
   readonly before: SampleAnswer
   readonly after: SampleAnswer
 }
