@@ -74,7 +74,11 @@ describePgbouncer("through a pooler in transaction mode", () => {
         const pooler = await startPgbouncer(Number(new URL(direct).port), ["default_pool_size = 2"])
         stops.push(pooler.stop)
         const url = pooler.through(direct)
-        const database = { url, pooler: "transaction", ...(withNotices ? { noticesUrl: direct } : {}) } as const
+        const database = {
+          url,
+          pooler: "transaction",
+          ...(withNotices ? { noticesUrl: direct } : {}),
+        } as const
         const http = await freePort()
         const pebble = await pebbleFor(http)
         const serve = async (httpPort: number, ordersCertificates: boolean) => {
