@@ -327,7 +327,12 @@ const codeEntry = z.strictObject({
 })
 
 const accessExample = z.strictObject({
-  tuples: z.array(z.looseObject({ user: text, relation: text, object: text, condition: text.optional() })),
+  tuples: z.array(
+    z.looseObject({
+      ...{ user: text, relation: text, object: text, condition: text.optional() },
+      context: z.record(text, z.unknown()).optional(),
+    }),
+  ),
   user: text,
   relation: text,
   object: text,

@@ -2,21 +2,34 @@ import { Engine } from "../../runtime/check/engine.ts"
 import { type LoadedModel, loadModel } from "../../runtime/check/loaded-model.ts"
 import { MemorySource } from "../../runtime/check/memory-source.ts"
 import { CheckError } from "../../runtime/check/ports.ts"
+import { type ConditionChange, type ModelPair, pairOf } from "../../runtime/model/model-pair.ts"
 import type { ModelPlan } from "../../runtime/plan/authorization-model.ts"
-import type { RelationMeaning } from "./compare-relations.ts"
-import type { AccessExample, ExampleTuple } from "./example.ts"
+import { compareRelation, type RelationMeaning } from "./compare-relations.ts"
+import { ConditionContexts } from "./condition-contexts.ts"
+import { type AccessExample, type ExampleTuple, tupleOf } from "./example.ts"
 
 /** Objects of an example that are tried as one: an example has few. */
 const pairsMax = 500
 
 /**
- * Asks the engine about examples, and makes them smaller by using one object for several where the models still differ. An example with
- * conditions is returned as it is: their context is not known.
+ * Asks the engine about examples, and makes them smaller by using one object for several where the models still differ. An example with a
+ * condition for which no context is found is returned as it is.
  */
 export class Confirmation {
   readonly #models: readonly [LoadedModel, LoadedModel]
+  readonly #contexts: ConditionContexts
+  /** The models, as if a changed condition were true in one of them only where a context shows it. */
+  readonly #realisable: ModelPair
 
   constructor(before: ModelPlan, after: ModelPlan) {
+    this.#contexts = new ConditionContexts(before, after)
+    const pair = pairOf(before, after)
+    const changedConditions = new Map<string, ConditionChange>()
+    for (const name of pair.changedConditions.keys()) {
+      const change = this.#contexts.changeOf(name)
+      if (change !== "same") changedConditions.set(name, change)
+    }
+    this.#realisable = { ...pair, changedConditions }
     this.#models = [loadModel(before), loadModel(after)]
   }
 
@@ -24,14 +37,23 @@ export class Confirmation {
     const { gain, loss } = meaning
     return {
       ...meaning,
-      ...(gain === undefined ? {} : { gain: await this.#smallest(gain, 1) }),
-      ...(loss === undefined ? {} : { loss: await this.#smallest(loss, 0) }),
+      ...(gain === undefined ? {} : { gain: await this.#smallest(this.#shown(meaning, "gain", gain), 1) }),
+      ...(loss === undefined ? {} : { loss: await this.#smallest(this.#shown(meaning, "loss", loss), 0) }),
     }
+  }
+
+  /** The example with contexts. If they are not known, a larger one whose contexts are; if there is none, the example as it is. */
+  #shown({ relation }: RelationMeaning, direction: "gain" | "loss", found: AccessExample): AccessExample {
+    const shown = this.#contexts.withContexts(found)
+    if (shown !== undefined) return shown
+    const other = compareRelation(this.#realisable, relation)?.[direction]
+    return (other && this.#contexts.withContexts(other)) ?? found
   }
 
   /** `having`: the model in which the user has the relation. */
   async #smallest(example: AccessExample, having: 0 | 1): Promise<AccessExample> {
-    if (example.tuples.some(({ condition }) => condition !== undefined)) return example
+    if (example.tuples.some(({ condition, context }) => condition !== undefined && context === undefined))
+      return example
     if (!(await this.#differs(example, having))) throw new Error(`unconfirmed: ${JSON.stringify(example)}`)
     let smallest = example
     let left = pairsMax
@@ -50,7 +72,7 @@ export class Confirmation {
 
   async #differs(example: AccessExample, having: 0 | 1): Promise<boolean> {
     const source = new MemorySource()
-    source.write(...example.tuples.map(({ user, relation, object }) => ({ user, relation, object })))
+    source.write(...example.tuples.map(tupleOf))
     const engine = new Engine(source, { pollMs: 0 })
     try {
       const [there, here] = [this.#models[having], this.#models[1 - having] as LoadedModel]

@@ -1,3 +1,4 @@
+import type { TupleKey } from "../../runtime/check/ports.ts"
 import type { TriedObject } from "./search.ts"
 import { nameOf } from "./spaces.ts"
 
@@ -8,8 +9,21 @@ export interface ExampleTuple {
   readonly object: string
   /** Its condition, which has to be true. */
   readonly condition?: string
+  /** Values under which the condition is so; absent: none are known. */
+  readonly context?: Readonly<Record<string, unknown>>
   /** A condition that the models define differently has to be true in only one of them. */
   readonly onlyIn?: "old" | "new"
+}
+
+/** The tuple as a store has it. */
+export function tupleOf({ user, relation, object, condition, context }: ExampleTuple): TupleKey {
+  if (condition === undefined) return { user, relation, object }
+  return {
+    user,
+    relation,
+    object,
+    condition: { name: condition, ...(context === undefined ? {} : { context }) },
+  }
 }
 
 /** Tuples with which `user` has `relation` on `object` in one of two models only. */

@@ -310,8 +310,11 @@ class SpaceBuilder {
   /** Under a condition that changed, a tuple may count in both models or in one of them. */
   #lettersOf({ relation, subject, condition }: NamedSlot): Letter[] {
     const letter = { relation, subject, condition, counts: sides }
-    if (condition === undefined || !this.#pair.changedConditions.has(condition)) return [letter]
-    return [letter, { ...letter, counts: [0] }, { ...letter, counts: [1] }]
+    const change = condition === undefined ? undefined : this.#pair.changedConditions.get(condition)
+    const letters: Letter[] = [letter]
+    if (change === "narrower" || change === "other") letters.push({ ...letter, counts: [0] })
+    if (change === "wider" || change === "other") letters.push({ ...letter, counts: [1] })
+    return letters
   }
 }
 

@@ -31,6 +31,23 @@ export function compareTests(before: string, after: string, partial = false): Te
   return [...found][0] ?? "same"
 }
 
+/**
+ * Compares the cases in which two tests are true, whatever else they are. `narrower`: where the second is true, the first is. Both being so is `narrower`.
+ * Names may be unknown.
+ */
+export function compareTruth(before: string, after: string): "narrower" | "wider" | "other" {
+  const parts = new Parts(true)
+  const [first, second] = [parts.formulaOf(before), parts.formulaOf(after)]
+  if (first === undefined || second === undefined || parts.count > casesMax) return "other"
+  let [isNarrower, isWider] = [true, true]
+  for (const values of parts.cases()) {
+    const [old, next] = [outcomeOf(first, values).value === true, outcomeOf(second, values).value === true]
+    if (next && !old) isNarrower = false
+    if (old && !next) isWider = false
+  }
+  return isNarrower ? "narrower" : isWider ? "wider" : "other"
+}
+
 type Formula =
   | { readonly kind: "constant"; readonly value: boolean }
   | { readonly kind: "part"; readonly part: Part }

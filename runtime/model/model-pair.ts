@@ -1,4 +1,4 @@
-import { compareTests } from "../expression/same-outcome.ts"
+import { compareTests, compareTruth } from "../expression/same-outcome.ts"
 import type { Condition, ModelPlan, RelationNode, RelationPlans } from "../plan/authorization-model.ts"
 import { canonicalJson } from "../plan/canonical.ts"
 
@@ -6,8 +6,8 @@ import { canonicalJson } from "../plan/canonical.ts"
 export interface ModelPair {
   /** The old plan and the new one. */
   readonly plans: readonly [RelationPlans, RelationPlans]
-  /** Conditions whose expression or parameters differ under one name. */
-  readonly changedConditions: ReadonlySet<string>
+  /** Conditions whose expression or parameters differ under one name, and how the contexts compare in which they are true. */
+  readonly changedConditions: ReadonlyMap<string, ConditionChange>
   /** Relations (`order#viewer`) that the two models may decide differently: those with another plan, and all that are computed from them. */
   readonly affected: ReadonlySet<string>
 }
@@ -15,18 +15,23 @@ export interface ModelPair {
 /** The pair of models in which relations are compared. */
 export function pairOf(before: ModelPlan, after: ModelPlan): ModelPair {
   const [old, next] = [before.model.conditions ?? {}, after.model.conditions ?? {}]
-  const changed = Object.keys(old).filter((name) => {
+  const changedConditions = new Map<string, ConditionChange>()
+  for (const [name, condition] of Object.entries(old)) {
     const other = next[name]
-    return other !== undefined && !isSameCondition(old[name] as Condition, other)
-  })
+    const change = other === undefined ? "same" : changeOf(condition, other)
+    if (change !== "same") changedConditions.set(name, change)
+  }
   const plans = [before.relations, after.relations] as const
-  const changedConditions = new Set(changed)
   return { plans, changedConditions, affected: affectedBy(plans, changedConditions) }
 }
 
-function isSameCondition(old: Condition, next: Condition): boolean {
-  if (canonicalJson(old.parameters ?? {}) !== canonicalJson(next.parameters ?? {})) return false
-  return old.expression === next.expression || compareTests(old.expression, next.expression, true) === "same"
+/** `narrower`: a context in which the new condition is true is one in which the old one is. */
+export type ConditionChange = "narrower" | "wider" | "other"
+
+function changeOf(old: Condition, next: Condition): ConditionChange | "same" {
+  if (canonicalJson(old.parameters ?? {}) !== canonicalJson(next.parameters ?? {})) return "other"
+  const [was, is] = [old.expression, next.expression]
+  return was === is || compareTests(was, is, true) === "same" ? "same" : compareTruth(was, is)
 }
 
 /** Numbers of relations by name. */
@@ -56,7 +61,10 @@ export function slotOf(plans: RelationPlans, slot: number): NamedSlot | undefine
   return { relation: row.relation, subject: named, condition: plans.conditions[condition] }
 }
 
-function affectedBy(plans: ModelPair["plans"], changedConditions: ReadonlySet<string>): Set<string> {
+function affectedBy(
+  plans: ModelPair["plans"],
+  changedConditions: ModelPair["changedConditions"],
+): Set<string> {
   const readers = new Map<string, string[]>()
   const [old, next] = plans.map((each, side) => {
     const text = new PlanText(each, side === 0 ? "old" : "new", changedConditions)
@@ -80,9 +88,9 @@ function affectedBy(plans: ModelPair["plans"], changedConditions: ReadonlySet<st
 class PlanText {
   readonly #plans: RelationPlans
   readonly #model: "old" | "new"
-  readonly #changedConditions: ReadonlySet<string>
+  readonly #changedConditions: ModelPair["changedConditions"]
 
-  constructor(plans: RelationPlans, model: "old" | "new", changedConditions: ReadonlySet<string>) {
+  constructor(plans: RelationPlans, model: "old" | "new", changedConditions: ModelPair["changedConditions"]) {
     this.#plans = plans
     this.#model = model
     this.#changedConditions = changedConditions

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs"
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { WatchedFiles } from "../../compiler/cli/dev/watched-files.ts"
@@ -102,6 +102,26 @@ describe("model compare", () => {
         "",
       ].join("\n"),
     )
+  })
+
+  test("the printed tests hold for the new model, and fail for the old one", async () => {
+    const cwd = folderWith({
+      "old.fga": `${model("[user with early] or owner")}condition early(hour: int) {\n  hour < 12\n}\n`,
+      "new.fga": `${model("[user, user:*, user with early]")}condition early(hour: int) {\n  hour < 9\n}\n`,
+      "old.fga.yaml": "model_file: old.fga\ntests:\n",
+      "new.fga.yaml": "model_file: new.fga\ntests:\n",
+    })
+    const { code, out } = await run({ cwd }, "model", "compare", "old.fga", "new.fga")
+    expect(code).toBe(2)
+    const printed = out.replace(/^\S.*\n/gm, "")
+    expect(printed).toContain('context: {"hour":11}')
+    for (const file of ["old.fga.yaml", "new.fga.yaml"]) appendFileSync(join(cwd, file), printed)
+    const results = async (file: string) => {
+      const ran = await run({ cwd }, "test", "--format", "json", file)
+      return { code: ran.code, ...JSON.parse(ran.out).summary }
+    }
+    expect(await results("new.fga.yaml")).toMatchObject({ code: 0 })
+    expect(await results("old.fga.yaml")).toMatchObject({ code: 1 })
   })
 
   test("says when nobody gains or loses anything", async () => {

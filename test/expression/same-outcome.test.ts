@@ -2,7 +2,7 @@ import { describe, expect, it, test } from "vitest"
 import { compileExpression } from "../../runtime/expression/compile.ts"
 import { declareEnvironment } from "../../runtime/expression/environment.ts"
 import { ExpressionError } from "../../runtime/expression/expression-error.ts"
-import { compareTests } from "../../runtime/expression/same-outcome.ts"
+import { compareTests, compareTruth } from "../../runtime/expression/same-outcome.ts"
 import { randomOf } from "../diff/edits.ts"
 
 const rows: readonly (readonly [relation: string, before: string, after: string])[] = [
@@ -51,6 +51,14 @@ describe("two tests", () => {
   it("of a condition count what is not known", () => {
     expect(compareTests("!(a < b && c)", "!(a < b) || !c", true)).toBe("same")
     expect(compareTests("a && b", "a && (b || (b && c))", true)).toBe("other")
+  })
+
+  it("of a condition compare where they are true, also where one fails and the other does not", () => {
+    expect(compareTruth("a", "a && b")).toBe("narrower")
+    expect(compareTruth("a && b", "b")).toBe("wider")
+    expect(compareTruth("a", "!a")).toBe("other")
+    expect(compareTruth("a", "b || a")).toBe("wider")
+    expect(compareTruth("x < 12", "x < 13")).toBe("other")
   })
 })
 

@@ -100,9 +100,59 @@ test("a condition that is defined otherwise may be true in one model only", asyn
   const [found] = await meaning(["hour < 12", "hour < 13"])
   expect(found).toMatchObject({
     ...{ relation: "doc#timed", verdict: "incomparable" },
-    gain: { tuples: [{ condition: "early", onlyIn: "new" }] },
+    gain: { tuples: [{ condition: "early", context: { hour: 12 }, onlyIn: "new" }] },
   })
+  // Parts are compared as a whole, so the loss stays possible; no hour shows it.
+  expect(found?.loss?.tuples[0]).not.toHaveProperty("context")
   expect(await meaning(["hour < 12", "(hour) < 12"])).toEqual([])
+})
+
+test("a condition that only became stricter takes away, and never gives", async () => {
+  const [found] = await meaning(["hour < 12", "hour < 12 && hour > 6"])
+  expect(found).toMatchObject({
+    ...{ relation: "doc#timed", verdict: "narrower", shown: "proved" },
+    loss: { tuples: [{ condition: "early", context: { hour: 6 }, onlyIn: "old" }] },
+  })
+  const [laxer] = await meaning(["hour < 12", "hour < 12 || hour > 20"])
+  expect(laxer).toMatchObject({ verdict: "wider", gain: { tuples: [{ context: { hour: 21 } }] } })
+})
+
+/** What a new `user with early` means, for a condition. */
+async function meaningOf(parameters: string, expression: string): Promise<RelationMeaning | undefined> {
+  const plan = (timed: string) =>
+    modelOf(
+      base
+        .replace("condition early(hour: int)", `condition early(${parameters})`)
+        .replace("hour < 12", expression)
+        .replace("define timed: [user with early]", `define timed: ${timed}`),
+    ).plan
+  const plans = [plan("[robot with early]"), plan("[robot with early, user with early]")] as const
+  const [found] = compareRelations(...plans)
+  return found && new Confirmation(...plans).meaning(found)
+}
+
+const conditions: readonly (readonly [parameters: string, expression: string])[] = [
+  ["at: timestamp, from: timestamp, for_long: duration", "at > from && at < from + for_long"],
+  ["at: timestamp", 'at < timestamp("2025-03-01T00:00:00Z") && at >= timestamp("2025-02-28T23:59:59Z")'],
+  ["ip: ipaddress", 'ip.in_cidr("10.20.0.0/16")'],
+  ["roles: list<string>", '"admin" in roles && !("guest" in roles)'],
+  ["facts: map<string>", 'facts.country == "DE"'],
+  ["facts: map<int>", 'facts["level"] > 17'],
+  ["amount: double, limit: double", "amount > 99.5 && amount <= limit"],
+  ["a: string, b: bool, c: int, d: uint", 'a == "x" && !b && c == -3 && d == 4u'],
+]
+
+test.each(conditions)("a context for %s: %s", async (parameters, expression) => {
+  // With it, the engine confirmed the example.
+  expect((await meaningOf(parameters, expression))?.gain?.tuples).toMatchObject([
+    { condition: "early", context: expect.any(Object) },
+  ])
+})
+
+test("an example whose condition is never true has no context", async () => {
+  const [tuple] = (await meaningOf("hour: int", "hour < 12 && hour > 12"))?.gain?.tuples ?? []
+  expect(tuple).toMatchObject({ condition: "early" })
+  expect(tuple).not.toHaveProperty("context")
 })
 
 test("the search of a relation ends at its bound, and says how far it came", () => {

@@ -3,7 +3,7 @@
 import { expect, test } from "vitest"
 import { compareRelation, type RelationMeaning } from "../../compiler/model-compare/compare-relations.ts"
 import { Confirmation } from "../../compiler/model-compare/confirm.ts"
-import type { AccessExample } from "../../compiler/model-compare/example.ts"
+import { type AccessExample, tupleOf } from "../../compiler/model-compare/example.ts"
 import { type LoadedModel, loadModel } from "../../runtime/check/loaded-model.ts"
 import type { TupleKey } from "../../runtime/check/ports.ts"
 import { lowerModel } from "../../runtime/model/lower.ts"
@@ -13,7 +13,7 @@ import { Random } from "../naive/random.ts"
 import { type RandomWorld, randomWorld } from "../naive/worlds.ts"
 import { firstSeed, scaled, tellAsked } from "../support/random-run.ts"
 
-const cases = scaled(1_000, 0.04)
+const cases = scaled(1_000, 0.03)
 
 /** A value for each parameter of the random conditions, so that no access stays undecided. */
 const values = { x: 1, p: true, q: true }
@@ -120,16 +120,13 @@ function expectAllowed(
     }
 }
 
-/** The tuples of an example, with contexts under which the conditions hold as it says; undefined: no context does that. */
+/** The tuples of an example; undefined: no context was found under which the conditions are as it says. */
 function stored({ tuples }: AccessExample): TupleKey[] | undefined {
+  if (tuples.every(({ condition, context }) => condition === undefined || context !== undefined))
+    return tuples.map(tupleOf)
   // The only edit of a condition makes it stricter.
-  if (tuples.some(({ onlyIn }) => onlyIn === "new")) return undefined
-  return tuples.map(({ user, relation, object, condition, onlyIn }) => ({
-    ...{ user, relation, object },
-    ...(condition === undefined
-      ? {}
-      : { condition: { name: condition, ...(onlyIn === "old" ? { context: { x: 7 } } : {}) } }),
-  }))
+  expect(tuples.some(({ onlyIn }) => onlyIn === "new")).toBe(true)
+  return undefined
 }
 
 async function expectExample(

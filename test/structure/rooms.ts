@@ -111,6 +111,7 @@ export const rooms: readonly Room[] = [
       "environment",
       "expression-error",
       "finding",
+      "literals",
       "plain-object",
       "reads",
       "request-context",
@@ -684,7 +685,7 @@ export const rooms: readonly Room[] = [
   },
   {
     path: "compiler/model-compare",
-    doors: ["compare-relations", "confirm", "example"],
+    doors: ["compare-relations", "condition-contexts", "confirm", "example"],
     may: [...pure],
   },
   {

@@ -126,13 +126,17 @@ function exampleText({ tuples, user, relation, object }: AccessExample, isGain: 
   const lines = [
     `- name: ${user} ${isGain ? "gains" : "loses"} ${relation} on ${object}`,
     "  tuples:",
-    ...tuples.flatMap(({ user: subject, relation: by, object: on, condition, onlyIn }) => [
+    ...tuples.flatMap(({ user: subject, relation: by, object: on, condition, context, onlyIn }) => [
       `    - user: ${quoted(subject)}`,
       `      relation: ${by}`,
       `      object: ${quoted(on)}`,
       ...(condition === undefined
         ? []
-        : ["      condition:", `        name: ${condition}  # ${conditionWords(onlyIn)}`]),
+        : [
+            "      condition:",
+            `        name: ${condition}${conditionWords(onlyIn, context !== undefined)}`,
+            ...(context === undefined ? [] : [`        context: ${JSON.stringify(context)}`]),
+          ]),
     ]),
     "  check:",
     `    - user: ${user}`,
@@ -143,8 +147,11 @@ function exampleText({ tuples, user, relation, object }: AccessExample, isGain: 
   return lines.map((line) => `  ${line}\n`).join("")
 }
 
-function conditionWords(onlyIn: "old" | "new" | undefined): string {
-  return onlyIn === undefined ? "has to be true" : `has to be true in the ${onlyIn} model only`
+/** Without a context, what it would have to do. */
+function conditionWords(onlyIn: "old" | "new" | undefined, hasContext: boolean): string {
+  const model = onlyIn === undefined ? "" : ` in the ${onlyIn} model only`
+  if (hasContext) return onlyIn === undefined ? "" : `  # true${model}`
+  return `  # has to be true${model}; no context was found in which it is`
 }
 
 /** `user:*` would be an alias in YAML. */

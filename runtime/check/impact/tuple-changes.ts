@@ -27,7 +27,7 @@ export function* tupleShapeChanges(
   graph: Graph,
   before: LoadedModel,
   after: LoadedModel,
-  changedConditions: ReadonlySet<string>,
+  changedConditions: ReadonlyMap<string, unknown>,
 ): Generator<void, TupleShapeChange[]> {
   const [old, next] = [slotsOf(before, graph), slotsOf(after, graph)]
   const ignored: number[] = []
