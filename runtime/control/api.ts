@@ -363,6 +363,10 @@ const tupleMoveRecord = z.strictObject({
 export const movesAnswer = z.strictObject({ moves: z.array(tupleMoveRecord) })
 export type MovesAnswer = z.infer<typeof movesAnswer>
 
+/** Response of `POST /v1/moves/count`: the number of stored tuples that each move concerns, in the order of the request. */
+export const movedTuples = z.strictObject({ tuples: z.array(z.number().int()) })
+export type MovedTuples = z.infer<typeof movedTuples>
+
 /** Response of `POST /v1/moves/finish`: the number of moves whose old tuples are deleted from now on. */
 export const finishedMoves = z.strictObject({ finishing: z.number().int() })
 export type FinishedMoves = z.infer<typeof finishedMoves>

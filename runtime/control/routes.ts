@@ -55,6 +55,7 @@ export const routeRules: Readonly<Record<string, RouteRule>> = {
   "POST /v1/subscriptions/:name/cancel": change("operator", "subscription.cancel"),
   "GET /v1/usage": read("viewer", "usage"),
   "GET /v1/moves": read("viewer", "move.read"),
+  "POST /v1/moves/count": read("viewer", "move.read"),
   "POST /v1/moves/finish": change("publisher", "move.finish"),
   "POST /v1/prune": change("admin", "prune"),
   "GET /v1/tokens": read("admin", "token.read"),

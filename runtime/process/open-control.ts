@@ -14,6 +14,7 @@ import {
 import { type Control, startControl, startHealth } from "../control/server.ts"
 import type { Address } from "../plan/resources.ts"
 import { findControlToken } from "../store/control-tokens.ts"
+import { countMoved } from "../store/count-moved.ts"
 import type { Database } from "../store/database.ts"
 import { countPrunable, prune } from "../store/prune.ts"
 import { finishMoves, listMoves } from "../store/tuple-moves.ts"
@@ -124,6 +125,7 @@ function portsOf(
     },
     moves: {
       list: () => listMoves(parts.database),
+      count: (store, moves) => countMoved(parts.database, store, moves),
       finish: (store) => finishMoves(parts.database, store),
     },
     impact: (question) => planImpact(parts, question),

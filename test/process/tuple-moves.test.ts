@@ -60,6 +60,9 @@ api hello { path "/hello"; auth none; GET "/" { respond 200 { body text "hello" 
     expect((await sallyport("model", "moves")).out).toBe("no tuples move\n")
     expect(await sallyport("model", "finish", "acme", "--yes")).toMatchObject({ code: 1 })
     write(both, '; move "order#viewer" to "order#reader"')
+    expect((await sallyport("plan")).out).toContain(
+      "store acme, order#viewer to order#reader: copies 1 tuples after `apply`; `sallyport model finish` deletes the 1 old ones",
+    )
     expect(await apply()).toMatchObject({ code: 0 })
     expect(await can("user:ann", "reader")).toBe(true)
     write(next)

@@ -4,8 +4,10 @@ import type { LoadedModel } from "../../runtime/check/loaded-model.ts"
 import { matrix } from "../../runtime/check/matrix.ts"
 import type { TupleKey, TupleRow } from "../../runtime/check/ports.ts"
 import { rowOf } from "../../runtime/check/tuple.ts"
+import { concerns } from "../../runtime/check/tuple-moves.ts"
 import type { TupleMove } from "../../runtime/plan/authz.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
+import { countMoved } from "../../runtime/store/count-moved.ts"
 import type { Database } from "../../runtime/store/database.ts"
 import { declareStores } from "../../runtime/store/plans.ts"
 import { advanceMoves, finishMoves, listMoves } from "../../runtime/store/tuple-moves.ts"
@@ -362,6 +364,10 @@ describeDatabase("moves of tuples", (database) => {
       for (let round = kind; round < kind + scaled(2, 0.5); round++) {
         const seed = firstSeed + round
         const world = await worldOf(database(), change, new Random(seed))
+        const rows = (await stored(database(), world.storeId)).map(rowOf)
+        expect(await countMoved(database(), "acme", change.moves)).toEqual(
+          change.moves.map((move) => rows.filter((row) => concerns(row, move)).length),
+        )
         await world.copyAll()
         await world.compare(change.after, 2)
         if (round % 2 === 0) {

@@ -202,6 +202,7 @@ export const rooms: readonly Room[] = [
       "consents",
       "continuation",
       "control-tokens",
+      "count-moved",
       "database",
       "declared-stores",
       "fault",

@@ -5,6 +5,7 @@ import { canonicalJson } from "../../../runtime/plan/canonical.ts"
 import type { Plan } from "../../../runtime/plan/plan.ts"
 import { type PlanSeal, type SealedPlan, sealPlan } from "../../../runtime/plan/seal.ts"
 import { authorOf } from "../author.ts"
+import { begunMovesText } from "../begun-moves.ts"
 import { CliError, type CommandLine, command, exitCode } from "../command.ts"
 import type { Io } from "../io.ts"
 import { listMade, toRemove } from "../made-at-run-time.ts"
@@ -122,8 +123,10 @@ export const plan = command(planLine, async (args, io) => {
   const people =
     ofFile === undefined ? await peopleOfRunning(io, old.remote, old.plan?.plan, next, args.people) : [ofFile]
   showChanges(io, old.plan?.plan, next.plan, format, next.origins, people)
-  if (old.remote !== undefined && format === "text")
+  if (old.remote !== undefined && format === "text") {
+    io.out(await begunMovesText(old.remote, old.plan?.plan, next.plan))
     io.out(madeText(await listMade(old.remote, [old.plan?.plan])))
+  }
   if (old.remote !== undefined && args.remove.length > 0) {
     const removed = removalText(await toRemove(old.remote, args.remove, [old.plan?.plan, next.plan]))
     if (format === "text") io.out(removed)
