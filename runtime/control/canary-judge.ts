@@ -18,7 +18,7 @@ import type { PlanRecord } from "./api.ts"
 import type { AuditPorts } from "./audit.ts"
 import { canaryRecordOf, countsOf, limitsOf } from "./canary-records.ts"
 import type { ChangeEvent } from "./ports.ts"
-import { isSamePlan } from "./refused-plan.ts"
+import { isSamePlan, unreadable } from "./refused-plan.ts"
 
 /** What a process needs to decide about canaries. */
 export interface CanaryJudgeSettings {
@@ -44,6 +44,8 @@ const superseded: CanaryEnding = {
 /** Decides about the canary of the fleet: one process at a time, from what all processes have counted. */
 export class CanaryJudge {
   readonly #settings: CanaryJudgeSettings
+  /** Why the plan of a canary cannot become that of all callers, found when it was tried. */
+  #obstacle: { readonly canary: string; readonly reason: string } | undefined
 
   constructor(settings: CanaryJudgeSettings) {
     this.#settings = settings
@@ -66,6 +68,8 @@ export class CanaryJudge {
       details: { canary: canary.id, digest: canary.digest, state, reason },
     })
     await this.end(canary, ending)
+    // With every round it would be decided, and written to the audit log, again.
+    if (this.#obstacle?.canary === canary.id && state === "promoted") await this.look(canary)
   }
 
   /** Ends a running canary. `promoted`: its plan becomes that of all callers. Returns how it is now; undefined: it was over, or is no longer over the newest plan. */
@@ -104,6 +108,8 @@ export class CanaryJudge {
     const verdict = verdictOf(counts, limitsOf(canary))
     if (verdict.kind === "worse") return returned(verdict.reason)
     if (now() < canary.startedAt.getTime() + canary.seconds * 1_000) return undefined
+    if (this.#obstacle?.canary === canary.id)
+      return returned(`the plan cannot be promoted: ${this.#obstacle.reason}`)
     if (verdict.kind === "too-few") return returned(`the time is over, and ${verdict.reason}`)
     return { state: "promoted", by: "", reason: promotedText(counts), counts: JSON.stringify(counts) }
   }
@@ -113,12 +119,18 @@ export class CanaryJudge {
     const { database } = this.#settings
     const { id, base, appliedBy, gitCommit, message, provenance } = canary
     const read = readPlan(await planOfCanary(database, id))
-    if ("problems" in read) return false
+    if ("problems" in read) return this.#cannot(id, unreadable(read.problems))
     const inserted = await insertPlan(database, {
       ...{ plan: read.plan, base, appliedBy, gitCommit, message, provenance },
       canary: { id, ending },
     })
-    return inserted.kind === "inserted"
+    return inserted.kind === "refused" ? this.#cannot(id, inserted.message) : inserted.kind === "inserted"
+  }
+
+  #cannot(canary: string, reason: string): false {
+    this.#obstacle = { canary, reason }
+    this.#settings.log.error({ canary, reason }, "the plan of the canary cannot be promoted")
+    return false
   }
 }
 

@@ -144,7 +144,8 @@ async function statusOf(parts: ControlParts, canaries: CanaryPorts): Promise<Sta
   try {
     const processes = await heartbeat.fleet()
     const [newest] = await keeper.history(1)
-    const found = await canaries.newest()
+    // The reports are read only while one runs: most of the time none does.
+    const found = (await canaries.running()) && (await canaries.newest())
     const canary =
       found?.canary.state === "running" ? canaryRecordOf(found.canary, countsOf(found.reports)) : null
     return { serial: newest?.serial ?? null, canary, processes, warnings, ...own }

@@ -148,6 +148,24 @@ describePostgres("the judge of canaries", () => {
     expect((await states(here.database)).state).toBe("returned")
   })
 
+  test("returns a canary whose stored plan cannot be read, with one row for each decision", async () => {
+    const here = await world()
+    const { database, canary, clock } = here
+    const judge = judgeIn(here, "one")
+    await report(database, canary, "a")
+    await report(database, canary, "b")
+    await database.query({ name: "", text: "update sallyport.plan_canaries set plan = '{}'" })
+    clock.atMs += 10 * minutes
+    for (let round = 0; round < 3; round += 1) await judge.look()
+    expect(await states(database)).toMatchObject({
+      state: "returned",
+      reason: expect.stringMatching(/^the plan cannot be promoted: /),
+    })
+    expect((await currentPlan(database))?.serial).toBe(1)
+    const { rows } = await readAudit(database, { after: 0, from: null, to: null, limit: 10 })
+    expect(rows.map(({ entry }) => JSON.parse(entry).details.state)).toEqual(["promoted", "returned"])
+  })
+
   test("gives up a canary whose base is no longer the newest plan, as after a restore", async () => {
     const here = await world()
     await here.database.query({ name: "", text: "update sallyport.plans set stamp = 'another'" })
