@@ -68,6 +68,7 @@ const people = z.strictObject({
       relation: text,
       objects: count,
       users: userCounts,
+      sets: userCounts,
       groups: z.array(z.looseObject({ set: text, users: count, change: text, objects: count })),
       samples: z.array(z.looseObject({ user: text, object: text, change: text })),
     }),

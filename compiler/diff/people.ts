@@ -24,20 +24,28 @@ export interface StorePeople {
   readonly relations: readonly RelationPeople[]
 }
 
+/** Numbers of accesses with a change: of named users, of sets as users, and of everybody on an object. */
+export interface PeopleTotal {
+  users: number
+  sets: number
+  everyone: number
+}
+
 /** Sums over all relations. A change of everybody on an object counts as one. */
-export function totalOf({ impact }: StorePeople, change: AccessChange): { users: number; everyone: number } {
-  let [users, everyone] = [0, 0]
+export function totalOf({ impact }: StorePeople, change: AccessChange): PeopleTotal {
+  let [users, sets, everyone] = [0, 0, 0]
   for (const relation of impact.relations) {
     users += relation.users[change]
+    sets += relation.sets[change]
     for (const each of relation.everyone) if (each.change === change) everyone += each.objects
   }
-  return { users, everyone }
+  return { users, sets, everyone }
 }
 
 /** Whether somebody has, or may have, a change. */
 export function isAnyone(people: StorePeople, change: AccessChange): boolean {
-  const { users, everyone } = totalOf(people, change)
-  return users + everyone > 0
+  const { users, sets, everyone } = totalOf(people, change)
+  return users + sets + everyone > 0
 }
 
 /** New access opens, lost access closes; what a condition decides may open. */

@@ -120,10 +120,12 @@ function storeLines(people: StorePeople): string[] {
 }
 
 function totalText(people: StorePeople, change: AccessChange): string {
-  const { users, everyone } = totalOf(people, change)
+  const { users, sets, everyone } = totalOf(people, change)
   const plain = users === 0 ? [] : [counted(users, ...nouns[change])]
   const all = everyone === 0 ? [] : [`${verbs[change]} for everybody on ${counted(everyone, "object")}`]
-  return [...plain, ...all].join(" and ")
+  // A set changes like its members, so it is worth a word only if there are none.
+  const alone = users + everyone === 0 ? [`${counted(sets, ...nouns[change])} of sets as users`] : []
+  return [...plain, ...all, ...alone].join(" and ")
 }
 
 function relationLines({ impact, uses }: RelationPeople): string[] {
@@ -160,6 +162,8 @@ function countsOf(impact: RelationImpact, change: AccessChange): string[] {
   const lines = users === 0 ? [] : [`${signs[change]} ${counted(users, ...nouns[change])} of named users`]
   for (const group of impact.groups.filter((each) => each.change === change).slice(0, groupsMax))
     lines.push(`  ${groupText(group)} on ${counted(group.objects, "object")}`)
+  const sets = impact.sets[change]
+  if (sets > 0) lines.push(`${signs[change]} ${counted(sets, ...nouns[change])} of sets as users`)
   for (const each of impact.everyone)
     if (each.change === change) {
       const except = impact.exceptions === 0 ? "" : `, except ${counted(impact.exceptions, "named user")}`

@@ -36,7 +36,7 @@ export interface AccessCause {
   readonly object: string
   /** Number of objects with such a tuple. */
   readonly tuples: number
-  /** Named users that the subject stands for. */
+  /** Named users that the subject stands for, of other types than `everyone`. */
   readonly users: number
   /** Types of which the subject stands for everybody. */
   readonly everyone: readonly string[]

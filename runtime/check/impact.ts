@@ -12,6 +12,7 @@ import { CauseSummary } from "./impact/cause-summary.ts"
 import { DecisionGraph, type GraphTerms } from "./impact/decision-graph.ts"
 import { Differences, type RelationCounts } from "./impact/differences.ts"
 import { IntBuffer } from "./impact/int-buffer.ts"
+import { NamedSets } from "./impact/named-sets.ts"
 import { PairedProgram } from "./impact/paired-program.ts"
 import { type AccessSample, sampleOf } from "./impact/sample-proofs.ts"
 import { type TupleShapeChange, tupleShapeChanges } from "./impact/tuple-changes.ts"
@@ -80,6 +81,8 @@ export interface RelationImpact {
   readonly objects: number
   /** Named users times objects, by kind of change. Whom `everyone` counts is not counted here. */
   readonly users: Readonly<Record<AccessChange, number>>
+  /** The same for sets that tuples name (`group:eng#member`), as users of a check. */
+  readonly sets: Readonly<Record<AccessChange, number>>
   /** Objects on which everybody of a type has a change, by type and kind of change. */
   readonly everyone: readonly {
     readonly type: string
@@ -120,8 +123,8 @@ export interface AccessImpact {
 }
 
 /**
- * Computes who gains or loses which relation on which object when a store's model changes, for all plain users: those that are named, and
- * everybody else of a type. Users that are sets (`group#member`) are not compared. Yields every few milliseconds.
+ * Computes who gains or loses which relation on which object when a store's model changes, for all users: those that tuples name, the sets
+ * (`group:eng#member`) that they name, and everybody else of a type. Yields every few milliseconds.
  *
  * Only what the change can concern is compared: from the objects that have tuples in a part of a plan that differs, along all hops that
  * lead to them. All that decides these is one graph over both models, in which equal decisions are one node; so most of them are known to
@@ -131,10 +134,15 @@ export function* accessImpact(terms: ImpactTerms): Generator<ImpactProgress, Acc
   const { tuples, before, after, context, memoryBytes = memoryBytesDefault } = terms
   const { graph } = tuples
   const program = new PairedProgram(graph, before, after)
-  const candidates = new DifferenceCandidates(graph, program)
+  const sets = new NamedSets()
+  for (const _ of sets.read(graph, program)) yield { phase: "objects", part: 0 }
+  const candidates = new DifferenceCandidates(graph, program, sets)
   for (const _ of candidates.find()) yield { phase: "objects", part: 0 }
   const { count } = candidates
-  const chosen = yield* chooseCandidates({ graph, program, candidates, context }, memoryBytes - batchBytesMax)
+  const chosen = yield* chooseCandidates(
+    { graph, program, candidates, sets, context },
+    memoryBytes - batchBytesMax,
+  )
   const { decisions } = chosen
   for (const _ of decisions.build()) yield { phase: "decisions", part: 0.5 }
   const relationNames = program.relations.map(({ name }) => name)
@@ -267,6 +275,7 @@ function relationsOf(
         in: sides[0] === undefined ? "after" : sides[1] === undefined ? "before" : "both",
         objects: counts.objects,
         users: byChange(counts.users),
+        sets: byChange(counts.sets),
         everyone: everyoneOf(counts, graph),
         groups: summary.groupsOf(number),
         exceptions: counts.exceptions,

@@ -37,9 +37,14 @@ export function impactOf(
   }
 }
 
-/** Every plain user that a tuple names, and one of each type that none names. */
-function usersOf(tuples: readonly TupleKey[]): string[] {
-  const named = tuples.map(({ user }) => user).filter((user) => !user.includes("#") && !user.endsWith(":*"))
+/** Whether the sets (`group:1#member`) that tuples name are asked for, too. */
+type AskedUsers = "users" | "users and sets"
+
+/** Every user that a tuple names, and one of each type that none names. */
+function usersOf(tuples: readonly TupleKey[], asked: AskedUsers): string[] {
+  const named = tuples
+    .map(({ user }) => user)
+    .filter((user) => !user.endsWith(":*") && (asked === "users and sets" || !user.includes("#")))
   return [...new Set([...named, ...types.map((type) => `${type}:stranger`)])]
 }
 
@@ -48,15 +53,19 @@ export async function accessOf(
   { tuples, objects }: Pick<RandomWorld, "tuples" | "objects">,
   model: LoadedModel,
   context: Record<string, unknown>,
+  who: AskedUsers = "users",
 ): Promise<Map<string, boolean | "error">> {
   const source = new MemorySource()
   source.write(...tuples)
   const engine = new Engine(source, { pollMs: 0, depthMax: Number.POSITIVE_INFINITY })
-  const users = usersOf(tuples)
+  const users = usersOf(tuples, who)
   const known = new Set(model.types.keys())
   const found = new Map<string, boolean | "error">()
   try {
-    const asked = users.filter((user) => known.has(user.split(":")[0] ?? ""))
+    const asked = users.filter((user) => {
+      const [type = "", relation] = user.replace(/:[^#]*/, "").split("#")
+      return relation === undefined ? known.has(type) : model.relationIndex(type, relation) >= 0
+    })
     const kept = objects.filter((object) => known.has(object.split(":")[0] ?? ""))
     const { cells } = await engine.ask(
       "store",

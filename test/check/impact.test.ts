@@ -11,7 +11,7 @@ import { accessOf, changeOf, edited, impactOf, told } from "./access-difference.
 const worlds = scaled(150)
 
 test(`gains and losses are the difference of all checks under both models (${worlds} worlds)`, async (context) => {
-  const counts = { cells: 0, differences: 0, worlds: 0, undecided: 0, everyone: 0, groups: 0 }
+  const counts = { cells: 0, differences: 0, worlds: 0, undecided: 0, everyone: 0, groups: 0, sets: 0 }
   for (let at = 0; at < worlds; at += 1) {
     const seed = firstSeed + at
     const random = new Random(seed)
@@ -21,14 +21,18 @@ test(`gains and losses are the difference of all checks under both models (${wor
       ? [loadModel(lowerModel(next)), loadModel(lowerModel(world.model))]
       : [loadModel(lowerModel(world.model)), loadModel(lowerModel(next))]
     const values = random.chance(50) ? { x: 7, p: true, q: false } : randomContext(random)
-    const [old, now] = [await accessOf(world, before, values), await accessOf(world, after, values)]
+    const [old, now] = [
+      await accessOf(world, before, values, "users and sets"),
+      await accessOf(world, after, values, "users and sets"),
+    ]
     const { rows, impact } = impactOf(world.tuples, before, after, values)
     const rowOfUser = told(rows)
     let differences = 0
     for (const cell of new Set([...old.keys(), ...now.keys()])) {
       const [user = "", node = ""] = cell.split(" ")
       const change = changeOf(old.get(cell) ?? false, now.get(cell) ?? false)
-      const everyone = rowOfUser.get(`${user.split(":")[0]}:* ${node}`)
+      const isSet = user.includes("#")
+      const everyone = isSet ? undefined : rowOfUser.get(`${user.split(":")[0]}:* ${node}`)
       const said = rowOfUser.get(cell) ?? everyone ?? "unchanged"
       counts.cells++
       // What is undecided in the same way in both models need not be told.
@@ -37,6 +41,7 @@ test(`gains and losses are the difference of all checks under both models (${wor
       if (change !== "unchanged" && change !== "undecided") differences++
       if (change === "undecided") counts.undecided++
       if (everyone !== undefined) counts.everyone++
+      if (isSet && change !== "unchanged" && change !== "undecided") counts.sets++
     }
     counts.differences += differences
     if (differences > 0) counts.worlds++
@@ -46,9 +51,9 @@ test(`gains and losses are the difference of all checks under both models (${wor
     expectCauses(impact, rows)
   }
   tellAsked(context, counts)
-  expect(Math.min(counts.worlds, counts.undecided, counts.everyone, counts.groups)).toBeGreaterThan(
-    worlds / 20,
-  )
+  expect(
+    Math.min(counts.worlds, counts.undecided, counts.everyone, counts.groups, counts.sets),
+  ).toBeGreaterThan(worlds / 20)
 })
 
 /** The counts of relations are those of the rows. */
@@ -60,8 +65,13 @@ function expectCounts({ relations: all }: AccessImpact, rows: readonly ImpactRow
   }
   for (const { user, relation, change } of rows)
     if (change !== "unchanged")
-      add(expected, `${relation} ${user.endsWith(":*") ? `${user} ` : ""}${change}`, 1)
-  for (const { relation, users, everyone } of all) {
+      add(
+        expected,
+        `${relation} ${user.endsWith(":*") ? `${user} ` : user.includes("#") ? "set " : ""}${change}`,
+        1,
+      )
+  for (const { relation, users, sets, everyone } of all) {
+    for (const [change, count] of Object.entries(sets)) add(counted, `${relation} set ${change}`, count)
     for (const [change, count] of Object.entries(users)) add(counted, `${relation} ${change}`, count)
     for (const { type, change, objects } of everyone) add(counted, `${relation} ${type}:* ${change}`, objects)
   }
@@ -82,7 +92,7 @@ function expectGroups(
       const named = (model: ReadonlyMap<string, boolean | "error">) =>
         [...model].flatMap(([cell, truth]) => {
           const [user = "", node] = cell.split(" ")
-          return node === set && truth !== false && !user.endsWith(":stranger") ? [user] : []
+          return node === set && truth !== false && !/:stranger|#/.test(user) ? [user] : []
         })
       const onObjects = (members: readonly string[]) => {
         const changed = rows.filter((row) => row.relation === relation && row.change === change)

@@ -84,6 +84,7 @@ const told = `people of store docs
   8 tuples of tuples.jsonl
   doc#can_read  docs.fga:16
     + 1 gain of named users
+    + 1 gain of sets as users
     on 1 object
     user:ann gains can_read on doc:1
       before: denied, nothing grants it
@@ -100,6 +101,7 @@ const told = `people of store docs
     removed relation
     - 2 losses of named users
       members of group:eng (2) on 1 object
+    - 1 loss of sets as users
     on 1 object
     user:ann, one of the members of group:eng (2), loses old on doc:2
       before: allowed
@@ -110,6 +112,7 @@ const told = `people of store docs
   doc#viewer  docs.fga:15
     + 2 gains of named users
       members of group:eng (2) on 1 object
+    + 1 gain of sets as users
     on 1 object
     user:ann, one of the members of group:eng (2), gains viewer on doc:1
       before: denied, nothing grants it
@@ -122,6 +125,7 @@ const told = `people of store docs
   folder#viewer  docs.fga:10
     + 2 gains of named users
       members of group:eng (2) on 1 object
+    + 1 gain of sets as users
     on 1 object
     user:ann, one of the members of group:eng (2), gains viewer on folder:1
       before: denied, nothing grants it
@@ -155,6 +159,10 @@ test("plan tells who gains and loses access over the tuples of a file", async ()
       .sort(),
   ).toMatchInlineSnapshot(`
     [
+      "group:eng#member gains doc#can_read on doc:1",
+      "group:eng#member gains doc#viewer on doc:1",
+      "group:eng#member gains folder#viewer on folder:1",
+      "group:eng#member loses doc#old on doc:2",
       "user:ann gains doc#can_read on doc:1",
       "user:ann gains doc#viewer on doc:1",
       "user:ann gains folder#viewer on folder:1",
@@ -189,7 +197,7 @@ test("JSON has the people as an element of the changes, Markdown as a table", as
   })
   const { out } = await run({ cwd }, ...words, "--format", "markdown")
   expect(out).toContain(
-    "| `folder#viewer` | + 2 gains of named users<br>members of group:eng (2) on 1 object |",
+    "| `folder#viewer` | + 2 gains of named users<br>members of group:eng (2) on 1 object<br>",
   )
   expect(out).toContain("- largest causes\n  - group:eng#member editor folder:1 (2 users): + 5 gains")
 })

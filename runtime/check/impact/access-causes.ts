@@ -37,7 +37,7 @@ export interface CountedCause {
   readonly user: number
   /** Seeds (numbers of candidates): the objects of the tuples. */
   readonly seeds: readonly number[]
-  /** Named users that the subject stands for. */
+  /** Named users that the subject stands for, of other types than `everyone`. */
   users: number
   /** The id of one of them; -1 before the first. */
   member: number
@@ -206,6 +206,8 @@ export class AccessCauses {
   /** Counts the users of the causes in a batch that has been decided; `users` are positions in the graph's users, or -1 for one whom no tuple names. */
   begin(batch: UserBatch, type: number, users: readonly number[]): void {
     this.#type = type
+    // A set that is asked as a user is no member.
+    if (type < 0) return
     const { decisions } = this.#terms
     const places = new Map(users.map((user, at) => [user, at]))
     for (const [number, cause] of this.counted.entries()) {
@@ -214,6 +216,7 @@ export class AccessCauses {
         if ((this.#bits(batch, number, 0) & 1) !== 0) cause.everyone.add(type)
         continue
       }
+      if (cause.everyone.has(type)) continue
       for (let word = 0; word < batch.used; word++) {
         const bits = this.#bits(batch, number, word)
         if (bits === 0) continue
@@ -236,6 +239,7 @@ export class AccessCauses {
 
   /** Counts the users of a mask who have a kind of change by a pair. */
   take(batch: UserBatch, pair: number, kind: number, mask: number, word: number): void {
+    if (this.#type < 0) return
     const { starts, values } = this.#entries as Grouped
     for (let at = starts[pair] as number; at < (starts[pair + 1] as number); at++) {
       const entry = values[at] as number
@@ -257,6 +261,7 @@ export class AccessCauses {
 
   /** The entries of a pair whose causes stand for a user of the batch: a bit of a word. */
   entriesOf(batch: UserBatch, pair: number, word: number, bit: number): number[] {
+    if (this.#type < 0) return []
     const { starts, values } = this.#entries as Grouped
     return [...values.subarray(starts[pair], starts[pair + 1])].filter(
       (entry) => (this.#bits(batch, this.causes.array[entry] as number, word) & bit) !== 0,

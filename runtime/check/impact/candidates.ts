@@ -3,6 +3,7 @@ import { none } from "../graph/adjacency.ts"
 import type { Graph } from "../graph/graph.ts"
 import { typeOfMark } from "../graph/slots.ts"
 import { IntBuffer } from "./int-buffer.ts"
+import type { NamedSets } from "./named-sets.ts"
 import type { ImpactSide, PairedPart, PairedProgram, PairedRelation } from "./paired-program.ts"
 
 /** Ids between two yields. */
@@ -21,10 +22,12 @@ export class DifferenceCandidates {
   readonly #table = new NodeTable()
   readonly #graph: Graph
   readonly #program: PairedProgram
+  readonly #sets: NamedSets
 
-  constructor(graph: Graph, program: PairedProgram) {
+  constructor(graph: Graph, program: PairedProgram, sets: NamedSets) {
     this.#graph = graph
     this.#program = program
+    this.#sets = sets
   }
 
   get count(): number {
@@ -75,16 +78,29 @@ export class DifferenceCandidates {
     const byType = new Map<number, { relation: number; reach: SlotReach }[]>()
     for (const relation of this.#program.relations) {
       const reach = differingSlots(relation)
-      if (reach.slots.size === 0 && !reach.isAny) continue
+      if (reach.slots.size + reach.same.size === 0 && !reach.isAny) continue
       byType.set(relation.type, [...(byType.get(relation.type) ?? []), { relation: relation.number, reach }])
     }
     const { forward, names } = this.#graph
     for (let id = 0; byType.size > 0 && id < names.idsEnd; id++) {
       if (id % idsAtOnce === 0) yield
-      if (forward.isEmpty(id)) continue
+      const isEmpty = forward.isEmpty(id)
+      if (isEmpty && !this.#sets.hasAny(id)) continue
       for (const { relation, reach } of byType.get(typeOfMark(names.mark(id))) ?? [])
-        if (reach.isAny || hasSlot(this.#graph, id, reach.slots)) this.#add(id, relation)
+        if (
+          (reach.isAny && !isEmpty) ||
+          hasSlot(this.#graph, id, reach.slots) ||
+          this.#hasSet(id, relation, reach)
+        )
+          this.#add(id, relation)
     }
+  }
+
+  /** Whether a set of the object is named that has only one side of a relation. */
+  #hasSet(object: number, relation: number, { same, isAny }: SlotReach): boolean {
+    const sets = this.#sets
+    if (!sets.hasAny(object)) return false
+    return isAny || [relation, ...same].some((each) => sets.find(object, each) >= 0)
   }
 
   *#addReaders(object: number, slot: number, relation: number): Generator<void> {
@@ -124,13 +140,16 @@ export interface UnlikePart {
 interface SlotReach {
   readonly slots: Set<number>
   readonly parts: UnlikePart[]
+  /** Relations of which a set has only one side. */
+  readonly same: Set<number>
   isAny: boolean
 }
 
 /** The slots of which an object needs a tuple so that both models can decide the relation differently by their plans alone. */
-export function differingSlots({ sides }: PairedRelation): SlotReach {
-  const reach: SlotReach = { slots: new Set(), parts: [], isAny: false }
+export function differingSlots({ number, sides }: PairedRelation): SlotReach {
+  const reach: SlotReach = { slots: new Set(), parts: [], same: new Set(), isAny: false }
   compareParts(sides[0], sides[1], reach)
+  if (sides[0] === undefined || sides[1] === undefined) reach.same.add(number)
   return reach
 }
 
@@ -162,6 +181,7 @@ function addUnlike(part: PairedPart, other: PairedPart, reach: SlotReach): void 
       addPart(reach, { slot, relation, side })
   for (const relation of part.refs)
     if (!other.refs.includes(relation)) addPart(reach, { slot: -1, relation, side })
+  for (const relation of part.same) if (!other.same.includes(relation)) reach.same.add(relation)
 }
 
 function addPart(reach: SlotReach, part: UnlikePart): void {
@@ -182,6 +202,7 @@ function addAll(root: PairedPart | undefined, reach: SlotReach): void {
     for (const { slot } of part.direct) addPart(reach, { slot, relation: -1, side })
     for (const { slot, relation } of part.hops) addPart(reach, { slot, relation, side })
     for (const relation of part.refs) addPart(reach, { slot: -1, relation, side })
+    for (const relation of part.same) reach.same.add(relation)
     waiting.push(...part.parts)
   }
 }

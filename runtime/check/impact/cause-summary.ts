@@ -60,7 +60,7 @@ export class CauseSummary {
     this.causes = yield* this.#causes(entryOf)
     const bySet = new Map<string, number[]>()
     for (const [number, cause] of causes.counted.entries()) {
-      if (cause.node < 0 || cause.users < 2) continue
+      if (!isGroup(cause)) continue
       const key = `${cause.subject} ${cause.part.relation} ${cause.part.side}`
       bySet.set(key, [...(bySet.get(key) ?? []), number])
     }
@@ -85,8 +85,12 @@ export class CauseSummary {
     )
   }
 
-  /** Rows to show of a relation: one for each group, then those of users in none; at most `max` of each kind of change. */
-  samplesOf(relation: number, rows: readonly CausedRow[], max: number): GroupedRow[] {
+  /** Rows to show of a relation: one for each group, then those of users in none, or of sets if no user changes; at most `max` of each kind. */
+  samplesOf(relation: number, all: readonly CausedRow[], max: number): GroupedRow[] {
+    const isSet = ({ row: { user } }: CausedRow) => user.includes("#")
+    const rows = all.filter(
+      (each) => !isSet(each) || all.every((other) => other.row.change !== each.row.change || isSet(other)),
+    )
     const groups = this.#groups.get(relation) ?? []
     return accessChanges.flatMap((change, kind) => {
       const own = groups.filter((group) => group.change === change)
@@ -108,7 +112,7 @@ export class CauseSummary {
   #isGroup(entry: number, kind: number): boolean {
     const { causes } = this.#terms
     const cause = causes.counted[causes.causes.array[entry] as number] as CountedCause
-    return cause.node >= 0 && cause.users > 1 && causes.isWhole(entry, kind)
+    return isGroup(cause) && causes.isWhole(entry, kind)
   }
 
   *#causes(entryOf: Int32Array): Generator<void, AccessCause[]> {
@@ -220,6 +224,11 @@ export class CauseSummary {
       row: { user, relation: program.relations[relation]?.name ?? "", object, change },
     })
   }
+}
+
+/** A set with several users; one with everybody of a type is covered by the change of everybody. */
+function isGroup({ node, users, everyone }: CountedCause): boolean {
+  return node >= 0 && users > 1 && everyone.size === 0
 }
 
 function difference(counts: readonly number[], a: number, b: number): number {

@@ -5,6 +5,7 @@ import type { Graph } from "../graph/graph.ts"
 import type { DifferenceCandidates } from "./candidates.ts"
 import { componentsOf } from "./components.ts"
 import { Grouped, IntBuffer } from "./int-buffer.ts"
+import type { NamedSets } from "./named-sets.ts"
 import type { DirectSlot, HopSlot, ImpactSide, PairedPart, PairedProgram } from "./paired-program.ts"
 
 /** Nodes between two yields. */
@@ -36,6 +37,7 @@ export interface GraphTerms {
   readonly graph: Graph
   readonly program: PairedProgram
   readonly candidates: DifferenceCandidates
+  readonly sets: NamedSets
   /** Values for conditions. */
   readonly context: Readonly<Record<string, unknown>> | undefined
 }
@@ -59,9 +61,12 @@ export class DecisionGraph {
   readonly conditions: string[] = []
   hasOddCycle = false
   hasUndecided = false
-  /** Ids of the users that are named, in the order in which they were met; users of one type are not together. */
+  /**
+   * Ids of the users that are named, in the order in which they were met; users of one type are not together. A set (`group:eng#member`) is a
+   * user too, by the id of its object.
+   */
   readonly users = new IntBuffer()
-  /** The type of each. */
+  /** The type of each; of a set `-1 - relation`. */
   readonly userTypes = new IntBuffer()
   /** By type: references to nodes that everybody of the type has by a tuple. */
   readonly everyone = new Map<number, IntBuffer>()
@@ -79,6 +84,8 @@ export class DecisionGraph {
   #finals = new Int32Array(0)
   /** By id: the user's position in `users`, plus 1. */
   readonly #userNumbers: Int32Array
+  /** By set: its position in `users`, plus 1. */
+  readonly #setNumbers: Int32Array
   #namedUsers = new IntBuffer()
   #namedNodes = new IntBuffer()
   #readNodes = new IntBuffer()
@@ -88,6 +95,7 @@ export class DecisionGraph {
   constructor(terms: GraphTerms) {
     this.#terms = terms
     this.#userNumbers = new Int32Array(terms.graph.names.idsEnd)
+    this.#setNumbers = new Int32Array(terms.sets.count)
     this.readsStart.push(0)
   }
 
@@ -131,6 +139,14 @@ export class DecisionGraph {
   /** The position of a user in `users`; -1 if nothing names it. */
   userNumber(id: number): number {
     return (this.#userNumbers[id] as number) - 1
+  }
+
+  /** `user:ann`, or `group:eng#member`. */
+  userName(at: number): string {
+    const { graph, program } = this.#terms
+    const name = graph.names.text(this.users.array[at] as number)
+    const type = this.userTypes.array[at] as number
+    return type < 0 ? `${name}#${program.relations[-1 - type]?.relation ?? ""}` : name
   }
 
   /** Ends `nodeOf`, and frees its memory. */
@@ -208,8 +224,8 @@ export class DecisionGraph {
 
   /** Adds a reading of a relation of an object. Where the models decide equally, both read the same node. */
   #read(object: number, number: number, side: ImpactSide, undecided: 0 | 1): void {
-    const { graph, program } = this.#terms
-    if (graph.forward.isEmpty(object)) return
+    const { graph, program, sets } = this.#terms
+    if (graph.forward.isEmpty(object) && !sets.hasAny(object)) return
     const part = program.relations[number]?.sides[this.#sideOf(object, number, side)]
     if (part !== undefined) this.#raw.kids.push(2 * this.#raw.intern(object, part.number) + undecided)
   }
@@ -257,25 +273,70 @@ export class DecisionGraph {
   #finishNode(raw: number): void {
     const part = this.#partOf(raw)
     if (part.op === "any") this.#finals[raw] = this.#finishAny(raw, part)
-    else if (part.op === "all") this.#finals[raw] = this.#finishAll(raw)
-    else this.#finals[raw] = this.#finishBut(raw)
+    else
+      this.#finals[raw] = this.#withOwnSet(
+        raw,
+        part.op === "all" ? this.#finishAll(raw) : this.#finishBut(raw),
+      )
+  }
+
+  /** The node, also for the set of the relation itself, which has it however it is decided. */
+  #withOwnSet(raw: number, node: number): number {
+    const selves = this.#setsOf(raw)
+    if (selves.length === 0) return node
+    const object = this.#raw.objects.array[raw] as number
+    const kids = node === nobody ? [] : [2 * node]
+    return this.#same.find([anyNode, -1 - object, -1, ...kids, -2, ...selves], () => {
+      const added = this.#addReading(anyNode, kids)
+      this.#nameSets(object, selves, added)
+      return added
+    })
+  }
+
+  /** The relations of the object whose sets have a raw node, if tuples name them: its own, and those that were inlined. */
+  #setsOf(raw: number): readonly number[] {
+    const object = this.#raw.objects.array[raw] as number
+    const { sets } = this.#terms
+    if (!sets.hasAny(object)) return noRelations
+    const { isRoot, relation, same } = this.#partOf(raw)
+    const found = same.filter((each) => sets.find(object, each) >= 0)
+    if (isRoot && !found.includes(relation) && sets.find(object, relation) >= 0) found.push(relation)
+    return found.sort((a, b) => a - b)
+  }
+
+  #nameSets(object: number, relations: readonly number[], node: number): void {
+    for (const relation of relations) {
+      const set = this.#terms.sets.find(object, relation)
+      let number = (this.#setNumbers[set] as number) - 1
+      if (number < 0) {
+        number = this.users.length
+        this.#setNumbers[set] = number + 1
+        this.users.push(object)
+        this.userTypes.push(-1 - relation)
+      }
+      this.#namedUsers.push(number)
+      this.#namedNodes.push(2 * node)
+    }
   }
 
   #finishAny(raw: number, part: PairedPart): number {
     const object = this.#raw.objects.array[raw] as number
     const direct = this.#directOf(object, part)
     const kids = this.#kidsOf(raw)
-    if (direct.length === 0 && kids.length === 0) return nobody
+    const selves = this.#setsOf(raw)
+    const isOwn = direct.length + selves.length > 0
+    if (!isOwn && kids.length === 0) return nobody
     const [only = 0] = kids
-    if (direct.length === 0 && kids.length === 1 && (only & 1) === 0) return only >> 1
-    const text =
-      direct.length === 0
-        ? [anyNode, ...kids]
-        : [anyNode, -1 - object, ...direct.map(({ key }) => key), -1, ...kids]
+    if (!isOwn && kids.length === 1 && (only & 1) === 0) return only >> 1
+    const text = isOwn
+      ? [anyNode, -1 - object, ...direct.map(({ key }) => key), -1, ...kids]
+      : [anyNode, ...kids]
+    if (selves.length > 0) text.push(-2, ...selves)
     const node = this.#same.find(text, () => {
       const added = this.#addNode(anyNode, kids, part.hops.length > 0 ? 1 : 0)
       this.#readBy(added, kids)
       for (const slot of direct) this.#addNamed(object, slot, added)
+      this.#nameSets(object, selves, added)
       return added
     })
     this.#noteBits(node, this.#raw.undecided.get(raw) ?? 0)
@@ -404,15 +465,23 @@ export class DecisionGraph {
       return
     }
     const first = this.count
+    // An intersection or exclusion whose own set is named has a second node, a union with this set.
+    const owners = members.filter((raw, at) => parts[at]?.op !== "any" && this.#setsOf(raw).length > 0)
     members.forEach((raw, at) => {
-      this.#finals[raw] = first + at
+      const owner = owners.indexOf(raw)
+      this.#finals[raw] = first + (owner < 0 ? at : members.length + owner)
     })
     const isOdd = members.some((raw) => this.#partOf(raw).op === "but" && inside.has(this.#subtractOf(raw)))
     if (isOdd) this.hasOddCycle = true
     const kidsOf = members.map((raw, at) =>
       parts[at]?.op === "any" ? this.#kidsOf(raw) : this.#operandKids(raw),
     )
-    for (const [at, raw] of members.entries()) this.#addCyclic(raw, kidsOf[at] as number[], members.length)
+    for (const [at, raw] of members.entries())
+      this.#addCyclic(raw, kidsOf[at] as number[], {
+        first,
+        last: first + members.length + owners.length - 1,
+      })
+    for (const raw of owners) this.#addOwner(raw, first + members.indexOf(raw))
     let [conditions, height] = [0, 0]
     for (let node = first; node < this.count; node++) {
       conditions |= this.undecided.array[node] as number
@@ -422,17 +491,27 @@ export class DecisionGraph {
       this.undecided.array[node] = conditions
       this.heights.array[node] = height
     }
-    const order = isOdd ? this.#innerFirst(members) : members.map((_, at) => first + at)
+    const order = isOdd ? this.#innerFirst(members, first) : []
+    for (let node = first + order.length; node < this.count; node++) order.push(node)
     this.cycles.push({ first, last: this.count - 1, isOdd, order })
   }
 
-  #addCyclic(raw: number, kids: readonly number[], length: number): void {
+  /** The union of a node of a cycle, and the set of its relation. */
+  #addOwner(raw: number, inner: number): void {
+    this.roots.array[inner] = 0
+    const node = this.#addNode(anyNode, [], 1)
+    this.reads.push(2 * inner)
+    this.readsStart.array[node + 1] = this.reads.length
+    this.#readBy(node, [2 * inner])
+    this.#nameSets(this.#raw.objects.array[raw] as number, this.#setsOf(raw), node)
+  }
+
+  #addCyclic(raw: number, kids: readonly number[], { first, last }: { first: number; last: number }): void {
     const part = this.#partOf(raw)
-    const first = this.finalOf(raw)
     const kind = part.op === "any" ? anyNode : part.op === "all" ? allNode : butNode
     const outside = kids.filter((kid) => kid >= 0 && kid >> 1 < first)
     const node = this.#addNode(kind, outside, 1)
-    this.heights.array[node] = (this.heights.array[node] as number) + length
+    this.heights.array[node] = (this.heights.array[node] as number) + last + 1 - first
     this.roots.array[node] = part.isRoot ? 1 : 0
     // A cycle reads all that it depends on anew; a union only what is inside, because the rest is added to it.
     this.reads.length = this.readsStart.array[node] as number
@@ -445,7 +524,9 @@ export class DecisionGraph {
     for (const kid of kids) if ((kid & 1) === 1 && kid >= 0) this.hasUndecided = true
     this.#noteBits(node, this.#raw.undecided.get(raw) ?? 0)
     const object = this.#raw.objects.array[raw] as number
-    if (part.op === "any") for (const slot of this.#directOf(object, part)) this.#addNamed(object, slot, node)
+    if (part.op !== "any") return
+    for (const slot of this.#directOf(object, part)) this.#addNamed(object, slot, node)
+    this.#nameSets(object, this.#setsOf(raw), node)
   }
 
   /** References to all operands in their order; -1 where nobody has one. */
@@ -485,22 +566,24 @@ export class DecisionGraph {
       this.#noteBits(node, this.#raw.undecided.get(raw) ?? 0)
       const object = this.#raw.objects.array[raw] as number
       for (const slot of this.#directOf(object, this.#partOf(raw))) this.#addNamed(object, slot, node)
+      this.#nameSets(object, this.#setsOf(raw), node)
     }
   }
 
   /** The nodes of a cycle so that parts of a plan come before what they are a part of. */
-  #innerFirst(members: readonly number[]): number[] {
+  #innerFirst(members: readonly number[], first: number): number[] {
     const depth = (raw: number): number => {
       const part = this.#partOf(raw)
       return Math.max(0, ...part.parts.map((inner) => 1 + partDepth(inner)))
     }
     return members
-      .map((raw) => ({ node: this.finalOf(raw), depth: depth(raw) }))
+      .map((raw, at) => ({ node: first + at, depth: depth(raw) }))
       .sort((a, b) => a.depth - b.depth)
       .map(({ node }) => node)
   }
 }
 
+const noRelations: readonly number[] = []
 const noSlots: readonly DirectSlot[] = []
 
 function partDepth({ parts }: PairedPart): number {

@@ -21,6 +21,8 @@ export interface RelationCounts {
   objects: number
   /** Named users times objects, by the order of `accessChanges`. */
   readonly users: number[]
+  /** The same for sets that are asked as users. */
+  readonly sets: number[]
   /** By type: objects on which everybody of the type has the change, by the order of `accessChanges`. */
   readonly everyone: Map<number, number[]>
   /** Named users times objects that such a change does not concern. */
@@ -65,6 +67,8 @@ export class Differences {
   #batch!: UserBatch
   /** By pair and kind: number of named users. */
   #counts = new Int32Array(0)
+  /** The same for sets. */
+  #setCounts = new Int32Array(0)
   #exceptions = new Int32Array(0)
   /** By pair and kind: 1 once a user was offered as a sample. */
   #sampled = new Uint8Array(0)
@@ -78,7 +82,7 @@ export class Differences {
 
   get bytes(): number {
     const lists = [this.#old, this.#next, this.#rowPairs, this.#rowCandidates]
-    return lists.reduce((sum, { bytes }) => sum + bytes, 4 * this.#counts.length) + 20 * this.#pairs.size
+    return lists.reduce((sum, { bytes }) => sum + bytes, 8 * this.#counts.length) + 20 * this.#pairs.size
   }
 
   /** Adds a candidate by its number and its nodes in both models. */
@@ -115,6 +119,7 @@ export class Differences {
     const pairs = this.#old.length
     this.#rows = new Grouped(this.#rowPairs, this.#rowCandidates, pairs)
     this.#counts = new Int32Array(kinds * pairs)
+    this.#setCounts = new Int32Array(kinds * pairs)
     this.#exceptions = new Int32Array(pairs)
     this.#sampled = new Uint8Array(kinds * pairs)
     if (pairs > 0) {
@@ -131,10 +136,11 @@ export class Differences {
     this.#sum()
   }
 
-  /** Users of one type, as many as fit into a batch. */
+  /** Users of one type, as many as fit into a batch; sets come last. */
   *#batches(): Generator<{ type: number; users: number[] }> {
     const { users, userTypes } = this.#terms.decisions
-    for (const type of new Set(userTypes.array.subarray(0, userTypes.length))) {
+    const types = [...new Set(userTypes.array.subarray(0, userTypes.length))].sort((a, b) => b - a)
+    for (const type of types) {
       let batch: number[] = []
       for (let at = 0; at < users.length; at++) {
         if (userTypes.array[at] !== type) continue
@@ -201,6 +207,7 @@ export class Differences {
         this.#take(pair, word, users, distinct)
       }
     }
+    if (type < 0) return
     distinct.forEach((mask, at) => {
       this.distinctUsers[at % kinds] = (this.distinctUsers[at % kinds] as number) + bitCount(mask)
     })
@@ -209,11 +216,12 @@ export class Differences {
   /** Counts the users of the masks. */
   #take(pair: number, word: number, users: readonly number[], distinct: Int32Array): void {
     const masks = this.#masks
+    const counts = this.#batch.type < 0 ? this.#setCounts : this.#counts
     for (let kind = 0; kind < kinds; kind++) {
       const mask = masks[kind] as number
       if (mask === 0) continue
       const at = kinds * pair + kind
-      this.#counts[at] = (this.#counts[at] as number) + bitCount(mask)
+      counts[at] = (counts[at] as number) + bitCount(mask)
       distinct[kinds * word + kind] = (distinct[kinds * word + kind] as number) | mask
       this.#terms.causes.take(this.#batch, pair, kind, mask, word)
       if (this.#sampled[at] === 0 || this.#terms.onRow !== undefined)
@@ -268,14 +276,13 @@ export class Differences {
   }
 
   #tellUsers(pair: number, kind: number, mask: number, users: readonly number[], word: number): void {
-    const { graph, decisions, onRow, causes } = this.#terms
+    const { decisions, onRow, causes } = this.#terms
     // One user is enough for a sample, and later ones of the same pair would not be better.
     if (kind >= 0) this.#sampled[kinds * pair + kind] = 1
     for (let left = mask; left !== 0; left &= left - 1) {
       const at = 32 * word + 31 - Math.clz32(left & -left)
-      const id = decisions.users.array[users[at] as number] as number
       const entries = () => causes.entriesOf(this.#batch, pair, word, left & -left)
-      this.#tellRows(pair, kind, graph.names.text(id), entries)
+      this.#tellRows(pair, kind, decisions.userName(users[at] as number), entries)
       if (onRow === undefined) return
     }
   }
@@ -310,7 +317,13 @@ export class Differences {
     const known = this.byRelation.get(relation)
     if (known !== undefined) return known
     const made: RelationCounts = {
-      ...{ objects: 0, users: new Array(kinds).fill(0), everyone: new Map(), exceptions: 0 },
+      ...{
+        objects: 0,
+        users: new Array(kinds).fill(0),
+        sets: new Array(kinds).fill(0),
+        everyone: new Map(),
+        exceptions: 0,
+      },
       ...{ conditions: 0, deep: 0, samples: [] },
     }
     this.byRelation.set(relation, made)
@@ -325,21 +338,17 @@ export class Differences {
         return kind < 0 ? [] : [[type, kind] as const]
       })
       const users = this.#counts.subarray(kinds * pair, kinds * (pair + 1))
-      if (common.length === 0 && users.every((count) => count === 0)) continue
+      const sets = this.#setCounts.subarray(kinds * pair, kinds * (pair + 1))
+      if (common.length === 0 && isZero(users) && isZero(sets)) continue
       for (let at = this.#rows.starts[pair] as number; at < (this.#rows.starts[pair + 1] as number); at++) {
         objects.add(this.#terms.candidates.nodes.array[2 * (this.#rows.values[at] as number)] as number)
-        this.#addPair(this.#countsOf(this.#relationAt(at)), pair, users, common)
+        this.#addPair(this.#countsOf(this.#relationAt(at)), pair, { users, sets, common })
       }
     }
     this.objects = objects.size
   }
 
-  #addPair(
-    counts: RelationCounts,
-    pair: number,
-    users: Int32Array,
-    common: readonly (readonly [type: number, kind: number])[],
-  ): void {
+  #addPair(counts: RelationCounts, pair: number, { users, sets, common }: PairCounts): void {
     const { decisions, depthMax } = this.#terms
     const nodes = [this.#old.array[pair] as number, this.#next.array[pair] as number].filter(
       (node) => node >= 0,
@@ -348,16 +357,32 @@ export class Differences {
     users.forEach((count, kind) => {
       counts.users[kind] = (counts.users[kind] as number) + count
     })
+    sets.forEach((count, kind) => {
+      counts.sets[kind] = (counts.sets[kind] as number) + count
+    })
     for (const [type, kind] of common) {
       const found = counts.everyone.get(type) ?? new Array(kinds).fill(0)
       counts.everyone.set(type, found)
       found[kind]++
     }
     counts.exceptions += this.#exceptions[pair] as number
-    const isOpen = users.some((count, kind) => kind > 1 && count > 0) || common.some(([, kind]) => kind > 1)
+    const isOpen =
+      [users, sets].some((each) => each.some((count, kind) => kind > 1 && count > 0)) ||
+      common.some(([, kind]) => kind > 1)
     if (isOpen) for (const node of nodes) counts.conditions |= decisions.undecided.array[node] as number
     if (nodes.some((node) => (decisions.heights.array[node] as number) > depthMax)) counts.deep++
   }
 }
 
 const noEntries = (): readonly number[] => []
+
+/** Counts of one pair by kind of change, and what everybody of a type has. */
+interface PairCounts {
+  readonly users: Int32Array
+  readonly sets: Int32Array
+  readonly common: readonly (readonly [type: number, kind: number])[]
+}
+
+function isZero(counts: Int32Array): boolean {
+  return counts.every((count) => count === 0)
+}

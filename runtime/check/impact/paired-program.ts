@@ -33,11 +33,15 @@ export interface PairedPart {
   readonly side: ImpactSide
   /** It is the whole plan of a relation. */
   readonly isRoot: boolean
+  /** The relation that it belongs to. */
+  readonly relation: number
   /** Equal for parts that decide equally, if the relations that they read do. */
   readonly text: string
   readonly direct: readonly DirectSlot[]
   readonly hops: readonly HopSlot[]
   readonly refs: readonly number[]
+  /** Of a union: relations of the same object whose sets (`object#relation`) have the part, because they were inlined here. */
+  readonly same: readonly number[]
   readonly parts: readonly PairedPart[]
 }
 
@@ -76,9 +80,20 @@ export class PairedProgram {
     const compiler = new PartCompiler(graph, this.pair, numbers)
     const [old, next] = [compiler.compile(before, 0), compiler.compile(after, 1)]
     this.parts = compiler.parts
-    const readers = readersOf(this.parts, names.length, compiler.relationOf)
+    const readers = readersOf(this.parts, names.length)
+    const differing = names.map(
+      (name) => this.pair.affected.has(name) || old.get(name)?.text !== next.get(name)?.text,
+    )
+    // What reads a relation that only sets decide differently; the pair knows the others.
+    const found = names.flatMap((_, number) => (differing[number] === true ? [number] : []))
+    for (const number of found)
+      for (const { relation } of readers[number] ?? []) {
+        if (differing[relation] === true) continue
+        differing[relation] = true
+        found.push(relation)
+      }
     this.relations = names.map((name, number) => {
-      const affected = this.pair.affected.has(name)
+      const affected = differing[number] === true
       const [type = "", relation = ""] = name.split("#")
       const first = old.get(name)
       return {
@@ -91,7 +106,7 @@ export class PairedProgram {
   }
 }
 
-function readersOf(parts: readonly PairedPart[], relations: number, relationOf: readonly number[]) {
+function readersOf(parts: readonly PairedPart[], relations: number) {
   const readers: { slot: number; relation: number }[][] = Array.from({ length: relations }, () => [])
   const seen = new Set<string>()
   const add = (target: number, slot: number, relation: number) => {
@@ -100,8 +115,7 @@ function readersOf(parts: readonly PairedPart[], relations: number, relationOf: 
     seen.add(key)
     readers[target]?.push({ slot, relation })
   }
-  for (const { number, hops, refs } of parts) {
-    const relation = relationOf[number] as number
+  for (const { relation, hops, refs } of parts) {
     for (const hop of hops) add(hop.relation, hop.slot, relation)
     for (const ref of refs) add(ref, -1, relation)
   }
@@ -111,8 +125,6 @@ function readersOf(parts: readonly PairedPart[], relations: number, relationOf: 
 /** Compiles relation plans to parts. */
 class PartCompiler {
   readonly parts: PairedPart[] = []
-  /** By part: the relation that it belongs to. */
-  readonly relationOf: number[] = []
   readonly #graph: Graph
   readonly #pair: ModelPair
   readonly #numbers: ReadonlyMap<string, number>
@@ -144,31 +156,32 @@ class PartCompiler {
       const parts = inner("but" in node ? node.but : node.all)
       const texts = parts.map(({ text }) => text)
       const text = `${op}(${(op === "all" ? texts.sort() : texts).join()})`
-      return this.#add({ op, side, isRoot, text, direct: [], hops: [], refs: [], parts }, place)
+      return this.#add({ op, side, isRoot, text, direct: [], hops: [], refs: [], same: [], parts }, place)
     }
-    const { direct: slots = [], from = [], refs = [], branches = [] } = node.any
+    const { same: inlined = [], direct: slots = [], from = [], refs = [], branches = [] } = node.any
     const direct: DirectSlot[] = []
     const hops: HopSlot[] = []
     for (const slot of slots) this.#direct(slot, place, direct, hops)
     for (const [slot, target] of from)
       hops.push({ ...this.#slot(slot, place), relation: this.#number(target, place) })
     const numbers = refs.map((ref) => this.#number(ref, place))
+    const same = inlined.map((relation) => this.#number(relation, place))
     const parts = inner(branches)
     const text = `any(${[
       ...direct.map(({ key }) => `d${key}`),
       ...hops.map(({ key, relation }) => `h${key} ${relation}`),
       ...numbers.map((number) => `r${number}`),
+      ...same.map((number) => `s${number}`),
       ...parts.map((part) => part.text),
     ]
       .sort()
       .join()})`
-    return this.#add({ op: "any", side, isRoot, text, direct, hops, refs: numbers, parts }, place)
+    return this.#add({ op: "any", side, isRoot, text, direct, hops, refs: numbers, same, parts }, place)
   }
 
-  #add(part: Omit<PairedPart, "number">, { relation }: PlanPlace): PairedPart {
-    const made = { ...part, number: this.parts.length }
+  #add(part: Omit<PairedPart, "number" | "relation">, { relation }: PlanPlace): PairedPart {
+    const made = { ...part, relation, number: this.parts.length }
     this.parts.push(made)
-    this.relationOf.push(relation)
     return made
   }
 

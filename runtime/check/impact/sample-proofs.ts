@@ -62,8 +62,11 @@ function answerOf(
   const relation = name.slice(name.indexOf("#") + 1)
   const type = object.slice(0, object.indexOf(":"))
   const userType = user.slice(0, user.indexOf(":"))
-  if (model.relationIndex(type, relation) < 0 || !model.types.has(userType))
-    return { allowed: false, reasons: [] }
+  const [, setRelation] = user.split("#")
+  const isKnown =
+    model.types.has(userType) &&
+    (setRelation === undefined || model.relationIndex(userType, setRelation) >= 0)
+  if (model.relationIndex(type, relation) < 0 || !isKnown) return { allowed: false, reasons: [] }
   const bounds = { depthMax, stepsMax, walkSteps: 256, stepsPerLook: 128, partialConditions: false }
   const work = explain(model, { user, relation, object, context, explain: true, ternary: true }, bounds)
   try {

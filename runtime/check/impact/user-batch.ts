@@ -18,6 +18,8 @@ const wordsMax = 32
 export class UserBatch {
   /** 32-bit words of a row. */
   readonly words: number
+  /** The type of the users of this batch; negative for sets. */
+  type = 0
   /** Words that the users of this batch need. */
   used = 0
   /** Position in `values` of the row of users that certainly have a node: `stride * node`; of those that may have it: plus `upper`. */
@@ -82,6 +84,7 @@ export class UserBatch {
   /** Decides all nodes for users, given as positions in the graph's users; -1 is one whom no tuple names. Yields now and then. */
   *decide(type: number, users: readonly number[]): Generator<void> {
     this.#clear()
+    this.type = type
     this.used = (users.length + 31) >> 5
     this.valid.fill(0)
     users.forEach((_, at) => {
