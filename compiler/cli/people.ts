@@ -107,17 +107,23 @@ export async function peopleOfFile(
   })
 }
 
+/** The plan with which another is compared, and the Sallyport that runs it. */
+interface RunningPlan {
+  readonly remote?: Remote
+  readonly plan: Plan | undefined
+  readonly base: { readonly serial?: number | undefined; readonly stamp?: string | undefined } | null
+}
+
 /**
  * Compares people over the tuples of the running stores, in the running Sallyport. If that is not possible, says why, and the plan continues without them.
  */
 export async function peopleOfRunning(
   io: Io,
-  remote: Remote | undefined,
-  before: PlanBody | undefined,
+  { remote, plan: before, base }: RunningPlan,
   after: Plan,
   { running, store, context, full }: PeopleArgs,
 ): Promise<StorePeople[]> {
-  const changed = changedStores(before, after.plan).filter(
+  const changed = changedStores(before?.plan, after.plan).filter(
     ({ name }) => store === undefined || name === store,
   )
   if (!running || remote === undefined || changed.length === 0) return []
@@ -136,7 +142,8 @@ export async function peopleOfRunning(
     }
   }
   try {
-    const body = { plan: after, rows: full !== undefined, context, store }
+    const from = { base: base?.serial ?? null, baseStamp: base?.stamp }
+    const body = { plan: after, ...from, rows: full !== undefined, context, store }
     const answer = await withProgress(io, "comparing people", () =>
       remote.lines("/v1/plan/impact", body, (line) => onLine(line as ImpactLine)),
     )

@@ -5,25 +5,30 @@ import type { ImpactRow } from "../check/access-change.ts"
 import type { AccessImpact, ImpactProgress } from "../check/impact.ts"
 import type { Plan } from "../plan/plan.ts"
 import { readPlan } from "../plan/read.ts"
+import type { PlanAnswer } from "./api.ts"
 import { bodyOf } from "./body.ts"
+import { isBase, sendStale } from "./plan-base.ts"
 import { sendProblem } from "./problem.ts"
 
 /**
- * Body of `POST /v1/plan/impact`: a compiled plan, values for conditions, whether all rows are wanted, and the only store to compare (default:
- * all whose model changes).
+ * Body of `POST /v1/plan/impact`: a compiled plan, the plan with which it is compared (`base` and `baseStamp` as in `PUT /v1/plan`; default: the
+ * running one), values for conditions, whether all rows are wanted, and the only store to compare (default: all whose model changes).
  */
 const impactRequest = z.strictObject({
   plan: z.unknown(),
+  base: z.number().int().nullable().optional(),
+  baseStamp: z.string().optional(),
   context: z.record(z.string(), z.unknown()).optional(),
   rows: z.boolean().default(false),
   store: z.string().max(128).optional(),
 })
 
 /**
- * One line of the response. `reading`: part of the tuples that has been read, null when it is not known. The last line of a store has `impact`, the
+ * One line of the response. The first is `base`: the running plan with which the plan is compared, or null. `reading`: part of the tuples that has been read, null when it is not known. The last line of a store has `impact`, the
  * last line of all `end`, or `error`: why there is no more.
  */
 export type ImpactLine =
+  | { readonly base: { readonly serial: number; readonly stamp: string } | null }
   | { readonly store: string; readonly reading: number | null }
   | { readonly store: string; readonly progress: ImpactProgress }
   | { readonly store: string; readonly row: ImpactRow }
@@ -39,6 +44,7 @@ export type ImpactLine =
 /** What is compared with the running plan. */
 export interface ImpactQuestion {
   readonly plan: Plan
+  readonly running: PlanAnswer | undefined
   readonly context: Readonly<Record<string, unknown>> | undefined
   readonly rows: boolean
   /** Undefined: every store whose model changes. */
@@ -49,6 +55,8 @@ export interface ImpactQuestion {
 
 /** Compares the people of a plan with those of the running plan; runtime/process implements it. */
 export interface ImpactPorts {
+  /** The running plan. */
+  current(): Promise<PlanAnswer | undefined>
   impact(question: ImpactQuestion): AsyncIterable<ImpactLine>
 }
 
@@ -66,6 +74,11 @@ export function addImpactRoute(app: FastifyInstance, ports: ImpactPorts): void {
       return sendProblem(reply, "plan-invalid", read.problems[0]?.message ?? "", {
         problems: [...read.problems],
       })
+    const running = await ports.current()
+    const { base, baseStamp } = body
+    const wanted = base == null ? null : { serial: base, stamp: baseStamp }
+    if (base !== undefined && !isBase(wanted, running?.record))
+      return sendStale(reply, wanted, running?.record ?? null)
     if (isRunning)
       return sendProblem(
         reply.header("retry-after", "5"),
@@ -75,8 +88,10 @@ export function addImpactRoute(app: FastifyInstance, ports: ImpactPorts): void {
     isRunning = true
     const gone = new AbortController()
     const { context, rows, store } = body
-    const lines = ports.impact({ plan: read.plan, context, rows, store, signal: gone.signal })
-    const stream = Readable.from(textOf(lines, (error) => request.log.error({ err: error })))
+    const lines = ports.impact({ plan: read.plan, running, context, rows, store, signal: gone.signal })
+    const stream = Readable.from(
+      textOf(withBase(lines, running, ports), (error) => request.log.error({ err: error })),
+    )
     stream.once("close", () => {
       isRunning = false
       gone.abort()
@@ -85,6 +100,28 @@ export function addImpactRoute(app: FastifyInstance, ports: ImpactPorts): void {
     reply.raw.once("close", () => stream.destroy())
     return reply.type("application/x-ndjson").send(stream)
   })
+}
+
+/**
+ * The lines after that of the base. They say what the plan would do to the base, so they are worth nothing if it was replaced meanwhile.
+ * @throws when another plan is running at the end
+ */
+async function* withBase(
+  lines: AsyncIterable<ImpactLine>,
+  running: PlanAnswer | undefined,
+  ports: Pick<ImpactPorts, "current">,
+): AsyncGenerator<ImpactLine> {
+  const base = running === undefined ? null : { serial: running.record.serial, stamp: running.record.stamp }
+  yield { base }
+  yield* lines
+  const now = (await ports.current())?.record
+  if (isBase(base, now)) return
+  const [then, later] = [base?.serial, now?.serial].map((serial) =>
+    serial === undefined ? "no plan" : `serial ${serial}`,
+  )
+  throw new Error(
+    `the plan was compared with ${then}, but ${later} is running now; compare it again with the running plan`,
+  )
 }
 
 /** The status was sent with the first line, so a failure is a line too. */

@@ -1,14 +1,12 @@
 // The thread that compares the people of two models: it gets the tuples of a store and sends progress, rows and the result. It is a separate entry
 // of the build (dist/impact-worker.js), because a worker starts from a file.
-import { setTimeout as sleep } from "node:timers/promises"
 import { parentPort, workerData } from "node:worker_threads"
 import type { ImpactRow } from "../check/access-change.ts"
 import { accessImpact, ImpactTuples } from "../check/impact.ts"
 import { loadModel } from "../check/loaded-model.ts"
 import type { FromImpactThread, ImpactJob, ToImpactThread } from "./messages.ts"
+import { pauseFor } from "./pace.ts"
 
-/** Work between two pauses, in milliseconds. */
-const sliceMs = 20
 const progressMs = 250
 const rowsAtOnce = 2_000
 /** Messages of rows that were not taken before the thread waits. */
@@ -51,17 +49,6 @@ async function compare(): Promise<void> {
   }
   sendRows()
   send({ kind: "done", tuples: tuples.count, impact: step.value })
-}
-
-/** After each slice of work, pauses so long that the work takes no more than this part of the time. */
-function pauseFor(share: number): () => Promise<void> {
-  let from = performance.now()
-  return async () => {
-    const worked = performance.now() - from
-    if (worked < sliceMs) return
-    await sleep((worked * (1 - share)) / share)
-    from = performance.now()
-  }
 }
 
 parentPort?.on("message", (message: ToImpactThread) => {

@@ -1,4 +1,3 @@
-import type { PlanAnswer } from "../control/api.ts"
 import type { ImpactLine, ImpactQuestion } from "../control/impact.ts"
 import { Unavailable } from "../control/ports.ts"
 import { storeImpact } from "../impact/store-impact.ts"
@@ -13,7 +12,6 @@ const readingSteps = 20
 /** What a comparison of people needs of the process. */
 export interface PlanImpactParts {
   readonly database: Database
-  readonly keeper: { current(): Promise<PlanAnswer | undefined> }
 }
 
 /**
@@ -21,10 +19,10 @@ export interface PlanImpactParts {
  * one commit.
  */
 export async function* planImpact(
-  { database, keeper }: PlanImpactParts,
-  { plan, context, rows, store: only, signal }: ImpactQuestion,
+  { database }: PlanImpactParts,
+  { plan, running: base, context, rows, store: only, signal }: ImpactQuestion,
 ): AsyncGenerator<ImpactLine> {
-  const running = (await keeper.current())?.plan.plan
+  const running = base?.plan.plan
   if (running === undefined) return
   const stores = await declaredStores(database)
   const depthMax = plan.plan.authz?.limits.depthMax ?? Number.POSITIVE_INFINITY

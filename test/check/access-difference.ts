@@ -25,12 +25,14 @@ export function impactOf(
   before: LoadedModel,
   after: LoadedModel,
   context?: Record<string, unknown>,
+  memoryBytes?: number,
 ): ImpactWithRows {
   const stored = new ImpactTuples()
   stored.load(packRows(tuples.map(rowOf)))
   for (const _ of stored.finish());
   const rows: ImpactRow[] = []
-  const running = accessImpact({ tuples: stored, before, after, context, onRow: (row) => rows.push(row) })
+  const onRow = (row: ImpactRow) => rows.push(row)
+  const running = accessImpact({ tuples: stored, before, after, context, memoryBytes, onRow })
   for (;;) {
     const step = running.next()
     if (step.done === true) return { impact: step.value, rows }

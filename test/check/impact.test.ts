@@ -7,6 +7,7 @@ import { Random } from "../naive/random.ts"
 import { randomContext, randomWorld } from "../naive/worlds.ts"
 import { firstSeed, scaled, tellAsked } from "../support/random-run.ts"
 import { accessOf, changeOf, edited, impactOf, told } from "./access-difference.ts"
+import { modelOf, tupleOf } from "./model.ts"
 
 const worlds = scaled(150)
 
@@ -54,6 +55,25 @@ test(`gains and losses are the difference of all checks under both models (${wor
   expect(
     Math.min(counts.worlds, counts.undecided, counts.everyone, counts.groups, counts.sets),
   ).toBeGreaterThan(worlds / 20)
+})
+
+test("past the memory bound a sample is compared that is spread over the store, and the result says so", () => {
+  const types = "type user\ntype doc\n  relations\n    define editor: [user]\n"
+  const before = modelOf(`${types}    define viewer: [user]\n`)
+  const after = modelOf(`${types}    define viewer: [user] or editor\n`)
+  const tuples = Array.from({ length: 4_000 }, (_, at) => tupleOf(`doc:${at} editor user:${at % 50}`))
+  const whole = impactOf(tuples, before, after)
+  expect(whole.impact).toMatchObject({ compared: 4_000, candidates: 4_000 })
+  const some = impactOf(tuples, before, after, undefined, 1)
+  const { compared, candidates, relations } = some.impact
+  expect(candidates).toBe(4_000)
+  expect(compared).toBeGreaterThan(100)
+  expect(compared).toBeLessThan(1_000)
+  expect(relations[0]?.users.gains).toBe(compared)
+  const all = new Set(whole.rows.map((row) => JSON.stringify(row)))
+  expect(some.rows.filter((row) => !all.has(JSON.stringify(row)))).toEqual([])
+  const numbers = some.rows.map(({ object }) => Number(object.slice("doc:".length)))
+  expect(Math.max(...numbers) - Math.min(...numbers)).toBeGreaterThan(3_500)
 })
 
 /** The counts of relations are those of the rows. */

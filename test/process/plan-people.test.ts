@@ -85,6 +85,29 @@ api hello { path "/hello"; auth none; GET "/" { respond 200 { body text "hello" 
       .toContain('{"end":true}\n')
   })
 
+  it("are those of the plan that is running, and of no other", async () => {
+    const ask = (more: object) =>
+      control(ports, "POST", "/v1/plan/impact", { plan: planOf(ports, "hello", "", wider), ...more })
+    const { record } = (await control(ports, "GET", "/v1/plan")).body as {
+      record: { serial: number; stamp: string }
+    }
+    const { serial, stamp } = record
+    expect(await ask({ base: serial + 1 })).toMatchObject({
+      status: 412,
+      body: { type: "urn:sallyport:control:plan-stale", current: { serial } },
+    })
+    expect((await ask({ base: serial, baseStamp: "another" })).status).toBe(412)
+    expect((await ask({ base: null })).status).toBe(412)
+    const response = await fetch(`http://127.0.0.1:${ports.control}/v1/plan/impact`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      body: JSON.stringify({ plan: planOf(ports, "hello", "", wider), base: serial, baseStamp: stamp }),
+    })
+    const lines = (await response.text()).trim().split("\n")
+    expect(JSON.parse(lines[0] ?? "")).toEqual({ base: { serial, stamp } })
+    expect(lines.at(-1)).toBe('{"end":true}')
+  })
+
   it("need a plan that can be read", async () => {
     const refused = await control(ports, "POST", "/v1/plan/impact", { plan: { version: 1 } })
     expect(refused).toMatchObject({ status: 422, body: { type: "urn:sallyport:control:plan-invalid" } })

@@ -120,8 +120,7 @@ export const plan = command(planLine, async (args, io) => {
   const next = await compilePlan(io, project, files)
   if (format === "text") io.out(`${old.title}\n\n`)
   const ofFile = await peopleOfFile(io, old.plan?.plan, next, args.people)
-  const people =
-    ofFile === undefined ? await peopleOfRunning(io, old.remote, old.plan?.plan, next, args.people) : [ofFile]
+  const people = ofFile === undefined ? await peopleOfRunning(io, old, next, args.people) : [ofFile]
   showChanges(io, old.plan?.plan, next.plan, format, next.origins, people)
   if (old.remote !== undefined && format === "text") {
     io.out(await begunMovesText(old.remote, old.plan?.plan, next.plan))

@@ -1,0 +1,23 @@
+import { setTimeout as sleep } from "node:timers/promises"
+
+/** Work between two pauses, in milliseconds. */
+const sliceMs = 20
+
+/** Time in milliseconds. */
+interface Clock {
+  now(): number
+  sleep(ms: number): Promise<unknown>
+}
+
+const realClock: Clock = { now: () => performance.now(), sleep: (ms) => sleep(ms) }
+
+/** After each slice of work, pauses so long that the work takes no more than this part of the time: above 0, at most 1. */
+export function pauseFor(share: number, clock = realClock): () => Promise<void> {
+  let from = clock.now()
+  return async () => {
+    const worked = clock.now() - from
+    if (worked < sliceMs) return
+    await clock.sleep((worked * (1 - share)) / share)
+    from = clock.now()
+  }
+}
