@@ -1,7 +1,11 @@
 import type { TupleKey } from "../../runtime/check/ports.ts"
 import type { InProcessGateway, Passage } from "../../runtime/gateway/in-process/in-process-gateway.ts"
 import type { SignatureOrder } from "../../runtime/gateway/in-process/played-signatures.ts"
-import type { BackendAnswer, FieldLine } from "../../runtime/gateway/in-process/world.ts"
+import type {
+  BackendAnswer,
+  FieldLine,
+  PresentedCertificate,
+} from "../../runtime/gateway/in-process/world.ts"
 import type { Plan } from "../../runtime/plan/plan.ts"
 import type { SourceFile, Span } from "../core/source.ts"
 import type { CompiledModel } from "../model/compile-model.ts"
@@ -22,6 +26,7 @@ export interface TestCaller {
   readonly key?: string | undefined
   readonly password?: { readonly user: string; readonly password: string } | undefined
   readonly signature?: SignatureOrder | undefined
+  readonly certificate?: PresentedCertificate | undefined
   readonly ip?: string | undefined
   readonly headers: readonly FieldLine[]
 }

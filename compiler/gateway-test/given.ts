@@ -1,6 +1,11 @@
 import { type LoadedModel, loadModel } from "../../runtime/check/loaded-model.ts"
 import type { TupleKey } from "../../runtime/check/ports.ts"
-import type { BackendAnswer, FieldLine } from "../../runtime/gateway/in-process/world.ts"
+import type {
+  BackendAnswer,
+  FieldLine,
+  PresentedCertificate,
+} from "../../runtime/gateway/in-process/world.ts"
+import { canonicalName } from "../../runtime/plan/distinguished-name.ts"
 import type { Plan } from "../../runtime/plan/plan.ts"
 import { FittingTuples } from "../model-test/fit.ts"
 import type { PlacedTuple } from "../model-test/suite.ts"
@@ -21,8 +26,23 @@ export const nothingGiven: TestGiven = {
 
 const givenKeys = ["time", "env", "tuples", "callers", "subscriptions", "backends", "issuers-down"]
 const callerKeys = [
-  ...["token", "issuer", "forged", "subscription", "key", "user", "password", "signature", "ip", "headers"],
+  ...[
+    "token",
+    "issuer",
+    "forged",
+    "subscription",
+    "key",
+    "user",
+    "password",
+    "signature",
+    "certificate",
+    "ip",
+    "headers",
+  ],
 ]
+const nameKinds = ["dns", "uri", "email", "ip"] as const
+const certificateKeys = ["subject", "issuer", ...nameKinds, "serial", "thumbprint", "fails"]
+const certificateFailures = ["expired", "revoked", "untrusted"] as const
 const answerKeys = ["on", "status", "headers", "body", "json", "delay", "fails"]
 const failures = ["refused", "reset", "silent"] as const
 const timeClaims = ["exp", "nbf", "iat"]
@@ -204,9 +224,60 @@ export class GivenReader {
       key: reader.text(fields.get("key"), "`key`"),
       password: user === undefined ? undefined : { user, password: password ?? "" },
       signature: this.#signature(fields),
+      certificate: this.#certificate(fields.get("certificate")),
       ip: reader.text(fields.get("ip"), "`ip`"),
       headers: this.headers(fields.get("headers")),
     }
+  }
+
+  /** The subject, or a map of what the certificate has. */
+  #certificate(tree: Tree | undefined): PresentedCertificate | undefined {
+    if (tree === undefined) return undefined
+    const reader = this.#reader
+    if (!this.#plan.gateway?.listen.some(({ tls }) => tls?.clientCertificates !== undefined))
+      return reader.missing(tree.span, "no listener of the gateway asks for client certificates")
+    const map = tree.is === "scalar" ? undefined : reader.fields(tree, "`certificate`", certificateKeys)
+    if (tree.is !== "scalar" && map === undefined) return undefined
+    const subject = this.#distinguishedName(map === undefined ? tree : map.get("subject"), "subject")
+    const issuer = this.#distinguishedName(map?.get("issuer"), "issuer") ?? "CN=Test authority"
+    if (subject === undefined)
+      return map?.has("subject") === false
+        ? reader.missing(tree.span, "this certificate has no `subject`")
+        : undefined
+    const names = nameKinds.flatMap((kind) => {
+      const listed = map?.get(kind)
+      const values = listed === undefined ? [] : reader.oneOrMore(listed)
+      return values.flatMap((each) => {
+        const value = reader.text(each, `\`${kind}\``)
+        return value === undefined ? [] : [{ kind, value }]
+      })
+    })
+    const fails = reader.text(map?.get("fails"), "`fails`")
+    const fault = certificateFailures.find((each) => each === fails)
+    if (fails !== undefined && fault === undefined)
+      return reader.unknown(map?.get("fails")?.span ?? tree.span, "failure of certificates", fails, [
+        ...certificateFailures,
+      ])
+    return {
+      ...{ subject, issuer, names, fails: fault },
+      serial: reader.text(map?.get("serial"), "`serial`"),
+      thumbprint: this.#thumbprint(map?.get("thumbprint")),
+    }
+  }
+
+  #distinguishedName(tree: Tree | undefined, what: string): string | undefined {
+    const text = this.#reader.text(tree, `\`${what}\``)
+    if (text === undefined || tree === undefined) return undefined
+    return (
+      canonicalName(text) ??
+      this.#reader.wrong(tree, `\`${what}\` must be a distinguished name, for example \`CN=orders,O=Acme\``)
+    )
+  }
+
+  #thumbprint(tree: Tree | undefined): string | undefined {
+    const text = this.#reader.text(tree, "`thumbprint`")
+    if (text === undefined || tree === undefined || /^(?:[\da-f]{40}|[\da-f]{64})$/i.test(text)) return text
+    return this.#reader.wrong(tree, "`thumbprint` must be SHA-256 or SHA-1 in hexadecimal")
   }
 
   /** `true`, the name of a secret, or a map of both the secret and the time. */

@@ -200,7 +200,7 @@ export function sendOrder(
 function orderOf(gateway: InProcessGateway, order: RequestOrder, given: TestGiven): Order {
   const { method, target, body, caller } = order
   const request: ClientRequest = {
-    ...{ method, target, body, ip: order.ip ?? caller?.ip },
+    ...{ method, target, body, ip: order.ip ?? caller?.ip, certificate: caller?.certificate },
     headers: [...order.headers, ...(caller?.headers ?? [])],
   }
   return { request, credentials: caller === undefined ? undefined : credentialsOf(gateway, caller, given) }

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { resolve } from "node:path"
 import type { LoadedModel } from "../../check/loaded-model.ts"
+import type { ListenerState } from "../../http/server/incoming.ts"
 import { createKeyTable, type Subscriber } from "../../identity/keys.ts"
 import type { Plan } from "../../plan/plan.ts"
 import type { Authorizer } from "../../policies/policy.ts"
@@ -21,6 +22,7 @@ import { ArrivedRequest, type ClientResponse, KeptReply } from "./client-double.
 import { CountedLimits, CountedQuotas, type LimitLeft } from "./counted-limits.ts"
 import { MemoryStores, type StoreDecision } from "./memory-stores.ts"
 import { type Credentials, withCredentials } from "./placed-credentials.ts"
+import { PlayedCertificates } from "./played-certificates.ts"
 import { type IssuedToken, PlayedIssuers } from "./played-issuers.ts"
 import { RenewedCache } from "./renewed-cache.ts"
 import { VirtualClock } from "./virtual-clock.ts"
@@ -109,6 +111,7 @@ export class InProcessGateway {
   readonly #steps: WatchedSteps
   readonly #cache: RenewedCache
   readonly #keys = new Map<string, string>()
+  readonly #certificates: PlayedCertificates
   #provisioned: Provisioned | undefined
   #world: World = noWorld
   #recording = newRecording()
@@ -138,6 +141,7 @@ export class InProcessGateway {
       this.#unfinished.clear()
     }
     this.#issuers = new PlayedIssuers(clock)
+    this.#certificates = new PlayedCertificates(plan.plan)
     this.#stores = new MemoryStores(this.#plan, clock)
     this.#limits = new CountedLimits(clock)
     this.#quotas = new CountedQuotas(clock)
@@ -306,7 +310,12 @@ export class InProcessGateway {
       const arrived = new ArrivedRequest(placed, () => reply.destroy())
       const reply: KeptReply = new KeptReply(arrived)
       // The pipeline listens first, so the facts are complete here.
-      const incoming = { request: arrived, reply, listener, upgrade: undefined }
+      const incoming = {
+        request: arrived,
+        reply,
+        listener: this.#listenerOf(arrived, placed),
+        upgrade: undefined,
+      }
       serve(this.#context, generation, incoming, placed.target)
       reply.once("close", () => {
         this.#unfinished.delete(giveUp)
@@ -317,6 +326,11 @@ export class InProcessGateway {
     this.#running.delete(id ?? "")
     if (finished === undefined) throw new Error("the gateway did not report the end of the request")
     return { ...rest, response: reply.response, finished, limits: [...limits.values()] }
+  }
+
+  #listenerOf({ socket, headers }: ArrivedRequest, { certificate }: ClientRequest): ListenerState {
+    if (certificate === undefined) return listener
+    return this.#certificates.present(socket, headers.host ?? "localhost", certificate)
   }
 
   #placed(request: ClientRequest, credentials: Credentials): ClientRequest {
@@ -381,7 +395,7 @@ export class InProcessGateway {
   }
 }
 
-const listener = { closing: false, transport: {} }
+const listener: ListenerState = { closing: false, transport: {} }
 
 function newRecording(): Recording {
   return {

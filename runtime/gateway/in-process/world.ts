@@ -54,4 +54,18 @@ export interface ClientRequest {
   readonly body?: Buffer | undefined
   /** The client's address (default: 127.0.0.1). */
   readonly ip?: string | undefined
+  /** The client certificate; undefined: none. */
+  readonly certificate?: PresentedCertificate | undefined
+}
+
+/** A client certificate, described. `subject` and `issuer` in the spelling of `canonicalName`. */
+export interface PresentedCertificate {
+  readonly subject: string
+  readonly issuer: string
+  readonly names: readonly { readonly kind: "dns" | "uri" | "email" | "ip"; readonly value: string }[]
+  readonly serial?: string | undefined
+  /** SHA-256 or SHA-1 in hexadecimal; what is not given is made of the rest. */
+  readonly thumbprint?: string | undefined
+  /** Why the handshake did not verify it; undefined: it did. */
+  readonly fails?: "expired" | "revoked" | "untrusted" | undefined
 }

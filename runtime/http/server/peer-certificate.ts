@@ -125,8 +125,13 @@ export function takePeerCertificate(socket: TLSSocket, trust: ClientTrust): Peer
   }
   const code = socket.authorized ? undefined : String(socket.authorizationError ?? "unknown")
   const found = new PeerCertificate(chain, trust, code)
-  ;(socket as Presenting)[presented] = found
+  presentCertificate(socket, found)
   return found
+}
+
+/** Notes the certificate that the client of a connection presented. */
+export function presentCertificate(socket: Socket, certificate: PeerCertificate): void {
+  ;(socket as Presenting)[presented] = certificate
 }
 
 /** A certificate by a trust in force. */
