@@ -57,6 +57,62 @@ test(`gains and losses are the difference of all checks under both models (${wor
   ).toBeGreaterThan(worlds / 20)
 })
 
+const completed = scaled(10)
+
+test(`what is said without values is true with all values (${completed} worlds)`, async (context) => {
+  const counts = { unchanged: 0, certain: 0, undecided: 0 }
+  for (let at = 0; at < completed; at += 1) {
+    const seed = firstSeed + 50_000 + at
+    const random = new Random(seed)
+    const world = randomWorld(random, 12, { conditions: 40 })
+    const [before, after] = [world.model, edited(world.model, random)].map((model) =>
+      loadModel(lowerModel(model)),
+    )
+    if (before === undefined || after === undefined) continue
+    const { rows } = impactOf(world.tuples, before, after)
+    const rowOfUser = told(rows)
+    for (const values of [
+      { x: 3, p: true, q: false },
+      { x: 7, p: false, q: true },
+      { x: 15, p: false, q: false },
+    ]) {
+      const old: Awaited<ReturnType<typeof accessOf>> = await accessOf(world, before, values)
+      const now: typeof old = await accessOf(world, after, values)
+      for (const cell of new Set([...old.keys(), ...now.keys()])) {
+        const [user = "", node = ""] = cell.split(" ")
+        const said = rowOfUser.get(cell) ?? rowOfUser.get(`${user.split(":")[0]}:* ${node}`) ?? "unchanged"
+        const change = changeOf(old.get(cell) ?? false, now.get(cell) ?? false)
+        if (said === "undecided") counts.undecided++
+        else if (said === "unchanged") counts.unchanged++
+        else if (said === "gains" || said === "loses") counts.certain++
+        if (["unchanged", "gains", "loses"].includes(said) && said !== change)
+          expect.fail(`seed ${seed}: ${cell} ${change} with ${JSON.stringify(values)}, not ${said}`)
+      }
+    }
+  }
+  tellAsked(context, counts)
+  expect(Math.min(counts.unchanged, counts.certain)).toBeGreaterThan(completed / 20)
+})
+
+test("an access that the same conditioned tuple decides in both models is not undecided", () => {
+  const text = (viewer: string) =>
+    modelOf(`type user\ntype group\n  relations\n    define member: [user]
+type doc\n  relations\n    define editor: [user, group#member]
+    define viewer: ${viewer}\n    define reader: viewer
+condition office(at_work: bool) {\n  at_work\n}\n`)
+  const direct = "[user, user with office]"
+  const tuples = ["doc:1 viewer user:dan if office", "doc:1 editor user:ann", "doc:1 editor user:eve"].map(
+    tupleOf,
+  )
+  const { rows } = impactOf(tuples, text(direct), text(`${direct} or editor`))
+  expect(rows.map(({ user, change }) => `${user} ${change}`).sort()).toEqual([
+    "user:ann gains",
+    "user:ann gains",
+    "user:eve gains",
+    "user:eve gains",
+  ])
+})
+
 test("past the memory bound a sample is compared that is spread over the store, and the result says so", () => {
   const types = "type user\ntype doc\n  relations\n    define editor: [user]\n"
   const before = modelOf(`${types}    define viewer: [user]\n`)

@@ -72,6 +72,10 @@ export class DecisionGraph {
   readonly everyone = new Map<number, IntBuffer>()
   /** By user (its position in `users`): references to nodes that name it. */
   named!: Grouped
+  /** In the order of `named`: a number of the tuple's slot on its object where a condition of it is undecided, else 0. */
+  namedAtoms!: Grouped
+  /** The same in the order of `everyone`. */
+  readonly everyoneAtoms = new Map<number, IntBuffer>()
   /** By node: references to the nodes that read it. */
   readers!: Grouped
   /** What a node reads, for `all`, `but` and nodes of cycles. */
@@ -88,6 +92,8 @@ export class DecisionGraph {
   readonly #setNumbers: Int32Array
   #namedUsers = new IntBuffer()
   #namedNodes = new IntBuffer()
+  #namedAtoms = new IntBuffer()
+  readonly #atoms = new NodeTable()
   #readNodes = new IntBuffer()
   #readerNodes = new IntBuffer()
   #same = new SameNodes()
@@ -109,7 +115,7 @@ export class DecisionGraph {
       raw.bytes +
       4 * this.#finals.length +
       [this.kinds, this.undecided, this.heights, this.roots, this.users, this.reads, this.readsStart]
-        .concat([this.#namedUsers, this.#namedNodes, this.#readNodes, this.#readerNodes])
+        .concat([this.#namedUsers, this.#namedNodes, this.#namedAtoms, this.#readNodes, this.#readerNodes])
         .reduce((sum, { bytes }) => sum + bytes, 0) +
       this.#same.bytes
     )
@@ -181,10 +187,12 @@ export class DecisionGraph {
       else this.#finishCycle(members)
     }
     this.named = new Grouped(this.#namedUsers, this.#namedNodes, this.users.length)
+    this.namedAtoms = new Grouped(this.#namedUsers, this.#namedAtoms, this.users.length)
     yield
     this.readers = new Grouped(this.#readNodes, this.#readerNodes, this.count)
     this.#namedUsers = new IntBuffer()
     this.#namedNodes = new IntBuffer()
+    this.#namedAtoms = new IntBuffer()
     this.#readNodes = new IntBuffer()
     this.#readerNodes = new IntBuffer()
     this.#same = new SameNodes()
@@ -316,6 +324,7 @@ export class DecisionGraph {
       }
       this.#namedUsers.push(number)
       this.#namedNodes.push(2 * node)
+      this.#namedAtoms.push(0)
     }
   }
 
@@ -408,7 +417,7 @@ export class DecisionGraph {
     return found === undefined ? noSlots : found.length < 2 ? found : found.sort((a, b) => a.key - b.key)
   }
 
-  #addNamed(object: number, { slot, wildcard, condition }: DirectSlot, node: number): void {
+  #addNamed(object: number, { slot, key, wildcard, condition }: DirectSlot, node: number): void {
     const { graph } = this.#terms
     const { subjectType } = graph.slots[slot] as { subjectType: string }
     const type = graph.typeId(subjectType)
@@ -418,7 +427,8 @@ export class DecisionGraph {
       const truth = condition === undefined ? true : this.#judge(object, slot, other, condition)
       if (truth === false) return
       if (truth !== true) this.#noteUndecided(node, condition)
-      this.#name(type, wildcard ? -1 : other, 2 * node + (truth === true ? 0 : 1))
+      const reference = 2 * node + (truth === true ? 0 : 1)
+      this.#name(type, wildcard ? -1 : other, reference, truth === true ? 0 : this.#atom(object, key))
     }
     if (value >= 0) {
       add(value)
@@ -437,12 +447,23 @@ export class DecisionGraph {
     if (bits !== 0) this.undecided.array[node] = (this.undecided.array[node] as number) | bits
   }
 
+  /** The tuples of a slot on an object: with the same user they are the same tuple. */
+  #atom(object: number, key: number): number {
+    const known = this.#atoms.find(object, key)
+    if (known >= 0) return this.#atoms.state(known)
+    this.#atoms.add(object, key, this.#atoms.size + 1, 0)
+    return this.#atoms.size
+  }
+
   /** `user` is an id, or -1 for everybody of the type. */
-  #name(type: number, user: number, reference: number): void {
+  #name(type: number, user: number, reference: number, atom: number): void {
     if (user < 0) {
       const nodes = this.everyone.get(type) ?? new IntBuffer()
       this.everyone.set(type, nodes)
       nodes.push(reference)
+      const atoms = this.everyoneAtoms.get(type) ?? new IntBuffer()
+      this.everyoneAtoms.set(type, atoms)
+      atoms.push(atom)
       return
     }
     let number = (this.#userNumbers[user] as number) - 1
@@ -454,6 +475,7 @@ export class DecisionGraph {
     }
     this.#namedUsers.push(number)
     this.#namedNodes.push(reference)
+    this.#namedAtoms.push(atom)
   }
 
   /** A cycle of unions without undecided tuples is one node, because each of its nodes has what the others have. Others keep their nodes. */

@@ -5,6 +5,7 @@ import { type AccessCauses, bitCount } from "./access-causes.ts"
 import type { DifferenceCandidates } from "./candidates.ts"
 import { type DecisionGraph, nobody } from "./decision-graph.ts"
 import { Grouped, IntBuffer } from "./int-buffer.ts"
+import { UndecidedAccess } from "./undecided-access.ts"
 import { UserBatch } from "./user-batch.ts"
 
 const kinds = accessChanges.length
@@ -65,6 +66,7 @@ export class Differences {
   readonly #rowCandidates = new IntBuffer()
   #rows!: Grouped
   #batch!: UserBatch
+  #undecided!: UndecidedAccess
   /** By pair and kind: number of named users. */
   #counts = new Int32Array(0)
   /** The same for sets. */
@@ -124,6 +126,7 @@ export class Differences {
     this.#sampled = new Uint8Array(kinds * pairs)
     if (pairs > 0) {
       this.#batch = new UserBatch(decisions, batchBytesMax)
+      if (decisions.hasUndecided) this.#undecided = new UndecidedAccess(decisions, this.#batch)
       for (const type of [...decisions.everyone.keys()].sort((a, b) => a - b)) yield* this.#everyoneOf(type)
       let done = 0
       for (const { type, users } of this.#batches()) {
@@ -160,7 +163,7 @@ export class Differences {
     const found = new Uint8Array(this.#old.length)
     for (let pair = 0; pair < found.length; pair++) {
       if (!this.#isTouched(pair)) continue
-      this.#read(pair, 0)
+      this.#read(pair, 0, [-1])
       const kind = this.#masks.findIndex((mask) => mask !== 0)
       if (kind < 0) continue
       found[pair] = kind + 1
@@ -192,7 +195,7 @@ export class Differences {
       const common = (everyone?.[pair] ?? 0) - 1
       if (common >= 0) {
         for (let word = 0; word < batch.used; word++) {
-          this.#read(pair, word)
+          this.#read(pair, word, users)
           this.#takeCommon(pair, common, word, users)
           this.#take(pair, word, users, distinct)
         }
@@ -203,7 +206,7 @@ export class Differences {
       for (let left = batch.filledWords(old) | batch.filledWords(next); left !== 0; left &= left - 1) {
         const word = 31 - Math.clz32(left & -left)
         if (!this.#differs(old, next, word)) continue
-        this.#read(pair, word)
+        this.#read(pair, word, users)
         this.#take(pair, word, users, distinct)
       }
     }
@@ -253,7 +256,7 @@ export class Differences {
   }
 
   /** Reads one word of both nodes of a pair into a mask per kind of change. */
-  #read(pair: number, word: number): void {
+  #read(pair: number, word: number, users: readonly number[]): void {
     const { values, stride, upper } = this.#batch
     const masks = this.#masks
     const [old, next] = [this.#old.array[pair] as number, this.#next.array[pair] as number]
@@ -273,6 +276,11 @@ export class Differences {
     masks[2] = (nextOpen & ~oldMay) | (nextSure & oldOpen)
     masks[3] = (oldOpen & ~nextMay) | (oldSure & nextOpen)
     masks[4] = oldOpen & nextOpen
+    for (let left = masks[4]; left !== 0; left &= left - 1) {
+      const bit = left & -left
+      const user = users[32 * word + 31 - Math.clz32(bit)] as number
+      if (this.#undecided.isEqual(old, next, user, word, bit)) masks[4] &= ~bit
+    }
   }
 
   #tellUsers(pair: number, kind: number, mask: number, users: readonly number[], word: number): void {
