@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { connect } from "node:tls"
 import { afterEach, expect, test } from "vitest"
 import { MemoryFiles } from "../../compiler/core/files.ts"
@@ -13,17 +13,20 @@ import { type Pebble, pebbleBinary, startPebble } from "../support/pebble.ts"
 import { describePgbouncer, startPgbouncer } from "../support/pgbouncer.ts"
 import { machine, workersOf } from "../workers/machine.ts"
 import { describePebble } from "./describe-pebble.ts"
+import { protection } from "./fleet.ts"
 
 const stops: (() => unknown)[] = []
 afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop()
 })
 
-const protection = "0123456789abcdef0123456789abcdef"
+/** The file with the secret that protects keys, in the folder of a Pebble, which removes it. */
+const protectionOf = ({ caFile }: Pebble) => join(dirname(caFile), "protection")
 
 async function pebbleFor(httpPort: number): Promise<Pebble> {
   const pebble = await startPebble(pebbleBinary() ?? "", { httpPort, tlsPort: 1 })
   stops.push(() => pebble.stop())
+  writeFileSync(protectionOf(pebble), protection)
   return pebble
 }
 
@@ -35,7 +38,7 @@ gateway g {
   listen 127.0.0.1:${https} { tls { certificate edge } }
   trust none
 }
-secret acme_key = env(ACME_KEY, "${protection}")
+secret acme_key = file("${protectionOf(pebble)}")
 certificate edge {
   acme { directory "${pebble.directory}"; hosts "a.example"; ca file("${pebble.caFile}"); encrypt-with acme_key }
 }
@@ -86,7 +89,7 @@ describePgbouncer("through a pooler in transaction mode", () => {
           const files = new MemoryFiles([["gateway.conf", configuration(pebble, httpPort, ports.gateway)]])
           const { plan } = compile(files, "gateway.conf")
           if (plan === undefined) throw new Error("the configuration does not compile")
-          const own = { database, plan, ordersCertificates, env: { ACME_KEY: protection } }
+          const own = { database, plan, ordersCertificates }
           const runtime = await start(url, ports, own, ["gateway", "control"])
           stops.push(() => runtime.close())
           return { runtime, port: ports.gateway }
