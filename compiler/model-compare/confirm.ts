@@ -42,7 +42,7 @@ export class Confirmation {
     }
   }
 
-  /** The example with contexts. If they are not known, a larger one whose contexts are; if there is none, the example as it is. */
+  /** The example with contexts. If they are not known, a larger one whose contexts are known; else the example as it is. */
   #shown({ relation }: RelationMeaning, direction: "gain" | "loss", found: AccessExample): AccessExample {
     const shown = this.#contexts.withContexts(found)
     if (shown !== undefined) return shown

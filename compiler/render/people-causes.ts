@@ -11,7 +11,7 @@ export function groupText({ set, users }: { readonly set: string; readonly users
   return `${who} (${number(users)})`
 }
 
-/** The tuples from which most of the changes come: a title and a line for each cause. Nothing when there are none. */
+/** The tuples from which most of the changes come: a title and a line for each cause; no line without a cause. */
 export function causeLines(causes: readonly AccessCause[]): string[] {
   if (causes.length === 0) return []
   return ["largest causes", ...causes.slice(0, causesMax).map((cause) => `  ${causeText(cause)}`)]

@@ -123,7 +123,7 @@ function totalText(people: StorePeople, change: AccessChange): string {
   const { users, sets, everyone } = totalOf(people, change)
   const plain = users === 0 ? [] : [counted(users, ...nouns[change])]
   const all = everyone === 0 ? [] : [`${verbs[change]} for everybody on ${counted(everyone, "object")}`]
-  // A set changes like its members, so it is worth a word only if there are none.
+  // A set changes like its members, so it is worth a word only where no member changes.
   const alone = users + everyone === 0 ? [`${counted(sets, ...nouns[change])} of sets as users`] : []
   return [...plain, ...all, ...alone].join(" and ")
 }

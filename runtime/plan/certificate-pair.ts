@@ -30,7 +30,7 @@ const pemCertificate =
 
 /**
  * The certificates of a PEM text: a leaf and its chain, or authorities.
- * @throws Error that begins with "it contains", when there is none, or one is damaged: OpenSSL skips damaged authorities silently
+ * @throws Error that begins with "it contains": the text has no certificate, or a damaged one, which OpenSSL would skip silently
  */
 export function certificatesIn(pem: string): [X509Certificate, ...X509Certificate[]] {
   const found = (pem.match(pemCertificate) ?? []).map((each, index) => {

@@ -1,6 +1,6 @@
 import type { StepOf } from "../../plan/steps.ts"
 import { measureQuery } from "../../validation/graphql-query.ts"
-import { mediaTypeOf } from "../../validation/media-type.ts"
+import { isJson, mediaTypeOf } from "../../validation/media-type.ts"
 import { decodeText, pairsOf } from "../../validation/pairs.ts"
 import type { Exchange } from "../exchange.ts"
 import type { ProblemDetail } from "../messages/answer.ts"
@@ -69,7 +69,7 @@ function queriesOfBody(exchange: Exchange): Found[] {
   const at = (pointer: string) => ({ in: "body", pointer }) as const
   if (problem !== undefined) return [{ ...at(""), problem }]
   if (type?.subtype === "graphql") return [{ ...at(""), query: body.text() }]
-  if (type?.subtype !== "json" && type?.subtype.endsWith("+json") !== true)
+  if (type === undefined || !isJson(`${type.type}/${type.subtype}`))
     return [{ ...at(""), problem: "is neither JSON nor application/graphql" }]
   const read = jsonOf(body)
   if ("problem" in read) return [{ ...at(""), problem: read.problem }]
