@@ -1,4 +1,5 @@
 import { firstAttribute, lastKept, textAttribute, wholeAttribute } from "../tracing/attributes.ts"
+import { noCaller } from "../tracing/request-trace.ts"
 import { addReads } from "../tracing/tuple-spans.ts"
 import type { AuthzApi } from "./api.ts"
 import type { EngineOutcome } from "./observed.ts"
@@ -12,8 +13,11 @@ export function beginTrace(api: AuthzApi, asked: ApiRequest): void {
   const tracer = api.tracer()
   if (tracer === undefined) return
   const { traceparent, tracestate } = asked.headers
-  const fields = { traceparent: lineOf(traceparent), tracestate: lineOf(tracestate), baggage: undefined }
-  const { trace } = tracer.begin(fields, true, undefined)
+  const caller =
+    traceparent === undefined && tracestate === undefined
+      ? noCaller
+      : tracer.read({ traceparent: lineOf(traceparent), tracestate: lineOf(tracestate), baggage: undefined })
+  const trace = tracer.begin(caller, true, undefined)
   if (trace.recording) asked.work.reads = []
   asked.traced = { trace, tracer }
 }

@@ -30,11 +30,15 @@ export interface WholeRequest {
   attributes(): AttributeText
 }
 
-/** The caller's context, as far as it is valid. */
+/** The caller's context, as far as it is valid. Only this much of it reaches backends. */
 export interface CallerContext {
   readonly parent: TraceParent | undefined
   readonly traceState: string | undefined
+  readonly baggage: string | undefined
 }
+
+/** The context of a caller that sends none. */
+export const noCaller: CallerContext = { parent: undefined, traceState: undefined, baggage: undefined }
 
 /** Parts of one trace. Retries and calls of steps are bounded, so this is only for plans with very many of them. */
 const partsMax = 128

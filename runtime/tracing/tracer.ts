@@ -1,4 +1,4 @@
-import { RequestTrace, type WholeRequest } from "./request-trace.ts"
+import { type CallerContext, RequestTrace, type WholeRequest } from "./request-trace.ts"
 import type { SpanExporter } from "./span-exporter.ts"
 import { isBaggage, isTracestate, parseTraceparent } from "./trace-context.ts"
 
@@ -26,14 +26,6 @@ export interface ContextCounts {
   readonly invalid: { traceparent: number; tracestate: number; baggage: number }
 }
 
-/** A trace that begins, and the fields that must not reach the backend. */
-export interface BegunTrace {
-  readonly trace: RequestTrace
-  readonly invalid: readonly string[]
-}
-
-const nothingInvalid: readonly string[] = []
-
 /** Decides which requests are recorded, and gives their traces to the exporter. */
 export class Tracer {
   readonly #rules: SamplingRules
@@ -48,30 +40,31 @@ export class Tracer {
     this.#keepsLate = rules.errors || rules.slowerMs !== undefined
   }
 
-  /**
-   * Begins the trace of a request. Every valid `traceparent` is continued. Its sampled flag decides only if the caller is `trusted`: otherwise any
-   * client could have all its requests recorded, or hide them.
-   */
-  begin(fields: ContextFields, trusted: boolean, api: string | undefined): BegunTrace {
-    const { traceparent, tracestate, baggage } = fields
+  /** Reads the fields of a caller, and counts those that are not valid. */
+  read({ traceparent, tracestate, baggage }: ContextFields): CallerContext {
+    const { invalid } = this.#counts
     const parent = traceparent === undefined ? undefined : parseTraceparent(traceparent)
-    let invalid = nothingInvalid
-    const ignore = (name: keyof ContextFields) => {
-      this.#counts.invalid[name] += 1
-      invalid = [...invalid, name]
-    }
-    if (traceparent !== undefined && parent === undefined) ignore("traceparent")
-    let traceState: string | undefined
-    if (tracestate !== undefined) {
-      if (!isTracestate(tracestate)) ignore("tracestate")
+    if (traceparent !== undefined && parent === undefined) invalid.traceparent += 1
+    const isState = tracestate !== undefined && isTracestate(tracestate)
+    if (tracestate !== undefined && !isState) invalid.tracestate += 1
+    const isBag = baggage !== undefined && isBaggage(baggage)
+    if (baggage !== undefined && !isBag) invalid.baggage += 1
+    return {
+      parent,
       // Without its traceparent it belongs to no trace (W3C Trace Context, section 3.3).
-      else if (parent === undefined) invalid = [...invalid, "tracestate"]
-      else traceState = tracestate
+      traceState: parent !== undefined && isState ? tracestate : undefined,
+      baggage: isBag ? baggage : undefined,
     }
-    if (baggage !== undefined && !isBaggage(baggage)) ignore("baggage")
+  }
+
+  /**
+   * Begins the trace of a request. A caller's trace is continued. Its sampled flag decides only if the caller is `trusted`: otherwise any client could
+   * have all its requests recorded, or hide them.
+   */
+  begin(caller: CallerContext, trusted: boolean, api: string | undefined): RequestTrace {
+    const { parent } = caller
     const sampled = parent !== undefined && trusted ? parent.sampled : this.#isDrawn(api)
-    const trace = new RequestTrace({ parent, traceState }, sampled, sampled || this.#keepsLate)
-    return { trace, invalid }
+    return new RequestTrace(caller, sampled, sampled || this.#keepsLate)
   }
 
   /** Whether a trace that ends now is exported: it is sampled, or a rule keeps it. */

@@ -66,7 +66,7 @@ const intake: Intake = {
   scheme: "https",
   ip: "10.1.2.3",
   requestId: undefined,
-  traceparent: undefined,
+  context: undefined,
   trusted: false,
   headers: [
     ["host", "api.example.org"],

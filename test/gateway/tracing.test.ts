@@ -1,3 +1,4 @@
+import { request } from "node:http"
 import { afterEach, describe, expect, test } from "vitest"
 import { MemoryFiles } from "../../compiler/core/files.ts"
 import type { Gateway } from "../../runtime/gateway/gateway.ts"
@@ -168,6 +169,32 @@ describe("the context of the caller", () => {
     const page = running.metrics.render()
     expect(page).toContain('sallyport_trace_fields_invalid_total{field="traceparent"} 1')
     expect(page).toContain('sallyport_trace_fields_invalid_total{field="tracestate"} 0')
+    expect(page).toContain('sallyport_trace_fields_invalid_total{field="baggage"} 1')
+  })
+
+  test("may have several lines, which are judged and forwarded as one", async () => {
+    const running = await start()
+    const send = (tracestate: string[], baggage: string[]) =>
+      new Promise<void>((resolve, reject) => {
+        const headers = { traceparent: parent("00"), tracestate, baggage }
+        const sent = request(`${running.url}/a/orders/7`, { headers }, (response) => {
+          response.resume().on("end", resolve)
+        })
+        sent.on("error", reject).end()
+      })
+    await send(["congo=1", "rojo=2"], ["user=alice", "plan=free"])
+    await send(["congo=1", "congo=2"], ["user=alice", "no value"])
+    const spans = await spansOf(running, 4)
+    const states = spans.filter(({ kind }) => kind === 2).map(({ traceState }) => traceState)
+    expect(states).toEqual(["congo=1, rojo=2", undefined])
+    const fieldsSent = running.upstream.requests.map(({ rawHeaders }) =>
+      rawHeaders.flatMap((name, at) =>
+        at % 2 === 0 && /^(?:tracestate|baggage)$/i.test(name) ? [`${name}: ${rawHeaders[at + 1]}`] : [],
+      ),
+    )
+    expect(fieldsSent).toEqual([["tracestate: congo=1, rojo=2", "baggage: user=alice, plan=free"], []])
+    const page = running.metrics.render()
+    expect(page).toContain('sallyport_trace_fields_invalid_total{field="tracestate"} 1')
     expect(page).toContain('sallyport_trace_fields_invalid_total{field="baggage"} 1')
   })
 

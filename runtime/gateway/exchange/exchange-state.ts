@@ -70,7 +70,7 @@ const nothingTakenIn: Intake = {
   scheme: "http",
   ip: "",
   requestId: undefined,
-  traceparent: undefined,
+  context: undefined,
   trusted: false,
   headers: [],
   cameBy: undefined,

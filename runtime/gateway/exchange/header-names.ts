@@ -17,6 +17,8 @@ export type RequestRole =
   | "forwarded-host"
   | "request-id"
   | "via"
+  /** Position of the request in a trace. */
+  | "trace-context"
   /** Allowed only once: readers that use the first value and readers that use the last one must agree. */
   | "once"
   /** With an underscore: many servers (CGI, WSGI) treat it like the name with a dash, so it could replace any field. */
@@ -56,6 +58,9 @@ const roles: Readonly<Record<string, RequestRole>> = {
   "client-cert-chain": "forwarding",
   "x-request-id": "request-id",
   via: "via",
+  traceparent: "trace-context",
+  tracestate: "trace-context",
+  baggage: "trace-context",
   authorization: "once",
   "content-type": "once",
 }

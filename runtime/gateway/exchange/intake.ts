@@ -4,6 +4,7 @@ import { FramingFields, lineFault, originForm, type RequestFault } from "../../h
 import type { PathForms } from "../../plan/resources.ts"
 import { type Problem, problem } from "../../policies/messages/answer.ts"
 import { canonicalPath } from "../../policies/messages/canonical-path.ts"
+import type { ContextFields } from "../../tracing/tracer.ts"
 import type { ClientAddresses } from "./client-address.ts"
 import { headerNameOf, nominated } from "./header-names.ts"
 
@@ -16,7 +17,8 @@ export interface Intake {
   readonly scheme: string
   readonly ip: string
   readonly requestId: string | undefined
-  readonly traceparent: string | undefined
+  /** Undefined: the request has none of these fields. */
+  readonly context: ContextFields | undefined
   /** The request came through a proxy of `trust`. */
   readonly trusted: boolean
   /** End-to-end fields in order, lower case, with the forwarding fields of the gateway. */
@@ -78,7 +80,7 @@ export function takeIn(request: IncomingRequest, target: string, rules: IntakeRu
     ip: address.ip,
     requestId:
       address.trusted && requestId !== undefined && requestIdPattern.test(requestId) ? requestId : undefined,
-    traceparent: fields.traceparent,
+    context: fields.context,
     trusted: address.trusted,
     headers,
     cameBy:
@@ -125,7 +127,7 @@ class Fields extends FramingFields {
   forwardedProto: string | undefined
   forwardedHost: string | undefined
   requestId: string | undefined
-  traceparent: string | undefined
+  context: { -readonly [Name in keyof ContextFields]: ContextFields[Name] } | undefined
   via: string | undefined
   upgrade: string | undefined
   takesTrailers = false
@@ -160,11 +162,8 @@ class Fields extends FramingFields {
 
   #field(sent: string, value: string): void {
     const { lower, role } = headerNameOf(sent)
-    if (role === "pass") {
-      // Two of them are no valid value together.
-      if (lower === "traceparent") this.traceparent = joined(this.traceparent, value)
-      this.#kept.push(lower, value)
-    } else this.#special(role, lower, value)
+    if (role === "pass") this.#kept.push(lower, value)
+    else this.#special(role, lower, value)
   }
 
   /** Fields that the gateway acts upon. A field that must be unique and is not is refused: two readers could choose different ones. */
@@ -175,6 +174,13 @@ class Fields extends FramingFields {
         this.#once += `${lower}\n`
         this.#kept.push(lower, value)
         return
+      case "trace-context": {
+        const name = lower as keyof ContextFields
+        this.context ??= { traceparent: undefined, tracestate: undefined, baggage: undefined }
+        this.context[name] = joined(this.context[name], value)
+        this.#kept.push(lower, value)
+        return
+      }
       case "connection":
         this.#connection(value)
         return

@@ -436,7 +436,7 @@ function finishedOf(exchange: LiveExchange, aborted: boolean): Parameters<Observ
     bytesSent: exchange.bytesSent,
     decision: exchange.decision,
     answeredBy: answererOf(exchange.generation.plan, exchange),
-    traceparent: exchange.intake.traceparent,
+    traceparent: exchange.intake.context?.traceparent,
     trace: exchange.trace,
     aborted,
     retried: exchange.retried,

@@ -1,3 +1,4 @@
+import type { HeaderList } from "../../policies/messages/header-list.ts"
 import {
   firstAttribute,
   flagAttribute,
@@ -5,7 +6,7 @@ import {
   textAttribute,
   wholeAttribute,
 } from "../../tracing/attributes.ts"
-import type { WholeRequest } from "../../tracing/request-trace.ts"
+import { noCaller, type WholeRequest } from "../../tracing/request-trace.ts"
 import type { Tracer } from "../../tracing/tracer.ts"
 import type { LiveRoute } from "../generation/generation.ts"
 import type { Finished } from "../observer.ts"
@@ -31,17 +32,23 @@ export const methodAttributes = lastKept((method: string) => {
   return requestMethod(name) + originalMethod(name === method ? undefined : method)
 })
 
-/** Begins the trace of a request. Fields that are not valid are removed, so that the backend does not get them. */
+/** Begins the trace of a request. Of the caller's context, the backend gets what is valid. */
 export function beginTrace(exchange: ExchangeState, tracer: Tracer, api: string | undefined): void {
   const { headers, intake } = exchange
-  const fields = {
-    traceparent: intake.traceparent,
-    tracestate: headers.get("tracestate"),
-    baggage: headers.get("baggage"),
+  let caller = noCaller
+  if (intake.context !== undefined) {
+    caller = tracer.read(intake.context)
+    if (caller.parent === undefined) headers.remove("traceparent")
+    keepValid(headers, "tracestate", caller.traceState)
+    keepValid(headers, "baggage", caller.baggage)
   }
-  const { trace, invalid } = tracer.begin(fields, intake.trusted, api)
-  for (const name of invalid) headers.remove(name)
-  exchange.trace = trace
+  exchange.trace = tracer.begin(caller, intake.trusted, api)
+}
+
+/** Removes a field that is not valid. Several valid lines become one, as W3C Trace Context recommends (section 3.3.1). */
+function keepValid(headers: HeaderList, name: string, value: string | undefined): void {
+  if (value === undefined) headers.remove(name)
+  else if (headers.count(name) > 1) headers.set(name, value)
 }
 
 /** Ends the trace of a request, and exports it if it is to be kept. */
