@@ -9,6 +9,7 @@ import { Tally } from "./support/tally.ts"
 /** The random tests, which `npm run test:long` runs again with other worlds and more of them, and those of which `npm test` runs a part. */
 const more = [
   "test/check/{differential,list-differential,permuted,concurrent,list-concurrent,conformance,list-conformance}.test.ts",
+  "test/check/{concerned-tuples,impact}.test.ts",
   "test/check/{explain-bounds,explain-random,explain-nearest,fixpoint,history}.test.ts",
   "test/authz/{bulk-write,cases,consistency-tokens,faults,fuzz,grpc-codec,grpc-contract,limits,sdk,targets,watch}.test.ts",
   "test/authzen/random.test.ts",

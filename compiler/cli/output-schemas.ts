@@ -45,6 +45,7 @@ const people = z.strictObject({
   source: text,
   revision: count.nullable(),
   tuples: count,
+  whole: z.boolean(),
   users: userCounts,
   objects: count,
   compared: count,

@@ -103,7 +103,11 @@ export async function peopleOfFile(
     let step = running.next()
     for (; step.done !== true; step = running.next()) await rows?.flushed()
     await rows?.close()
-    return peopleOf(after, { store: name, source: file, revision: null, tuples: tuples.count }, step.value)
+    return peopleOf(
+      after,
+      { store: name, source: file, revision: null, tuples: tuples.count, whole: true },
+      step.value,
+    )
   })
 }
 
@@ -135,9 +139,13 @@ export async function peopleOfRunning(
     else if ("end" in line) isWhole = true
     else if ("row" in line) file?.add(line.row)
     else if ("impact" in line) {
-      const { revision, tuples } = line
+      const { revision, tuples, whole } = line
       found.push(
-        peopleOf(after, { store: line.store, source: "the running store", revision, tuples }, line.impact),
+        peopleOf(
+          after,
+          { store: line.store, source: "the running store", revision, tuples, whole },
+          line.impact,
+        ),
       )
     }
   }
@@ -175,7 +183,7 @@ function storeOf({ authz }: PlanBody, given: string | undefined): string {
 /** Joins a comparison with what the project says about its relations. */
 export function peopleOf(
   { plan, origins }: Plan,
-  from: Pick<StorePeople, "store" | "source" | "revision" | "tuples">,
+  from: Pick<StorePeople, "store" | "source" | "revision" | "tuples" | "whole">,
   impact: AccessImpact,
 ): StorePeople {
   const uses = new StoreUses(plan, from.store)

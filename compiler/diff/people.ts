@@ -18,8 +18,10 @@ export interface StorePeople {
   readonly source: string
   /** The revision of the tuples; null for those of a file. */
   readonly revision: number | null
-  /** Number of tuples. */
+  /** Number of tuples that were read. */
   readonly tuples: number
+  /** Whether these are all tuples of the store; otherwise those that the change concerns. */
+  readonly whole: boolean
   readonly impact: AccessImpact
   readonly relations: readonly RelationPeople[]
 }

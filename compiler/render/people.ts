@@ -64,7 +64,7 @@ export function peopleMarkdown(people: StorePeople): string {
 
 /** The same for programs: an element of the array of changes. */
 export function peopleJson(people: StorePeople): Record<string, unknown> {
-  const { store, source, revision, tuples, impact, relations } = people
+  const { store, source, revision, tuples, whole, impact, relations } = people
   const risk = riskOf(people)
   const why = summaryOf(people)
   return {
@@ -84,7 +84,7 @@ export function peopleJson(people: StorePeople): Record<string, unknown> {
     reasons: [{ risk, why }],
     origin: relations[0]?.origin ?? null,
     people: {
-      ...{ source, revision, tuples },
+      ...{ source, revision, tuples, whole },
       users: impact.users,
       objects: impact.objects,
       compared: impact.compared,
@@ -100,9 +100,9 @@ export function peopleJson(people: StorePeople): Record<string, unknown> {
   }
 }
 
-function sourceOf({ source, revision, tuples }: StorePeople): string {
+function sourceOf({ source, revision, tuples, whole }: StorePeople): string {
   const at = revision === null ? "" : ` at revision ${revision}`
-  return `${counted(tuples, "tuple")} of ${source}${at}`
+  return `${counted(tuples, "tuple")}${whole ? "" : " that the change concerns,"} of ${source}${at}`
 }
 
 function summaryOf(people: StorePeople): string {

@@ -163,6 +163,40 @@ export interface TupleSource {
   listen?(onChanged: (storeId: string) => void): () => void
 }
 
+/** All tuples of one relation whose object and user are of the same kinds. `subjectRelation` is `""` for objects and `*` for everybody. */
+export interface TupleShape {
+  readonly objectType: string
+  readonly relation: string
+  readonly subjectType: string
+  readonly subjectRelation: string
+  /** The name of the condition; `""` for none. */
+  readonly condition: string
+}
+
+/**
+ * A store at one commit, of which parts are read. No result has more than `max` entries: when it has that many, there may be more. Every
+ * method rejects with `SourceUnavailable` when the database is unavailable.
+ */
+export interface TupleSnapshot {
+  readonly at: Commit
+  /** Objects that have a tuple of this shape. */
+  objectsWith(shape: TupleShape, max: number): Promise<readonly string[]>
+  /** Objects of a type that have a tuple by one of these relations. */
+  objectsOf(type: string, relations: readonly string[], max: number): Promise<readonly string[]>
+  /** Objects of a type whose set by one of these relations is the user of a tuple. */
+  objectsOfSets(type: string, relations: readonly string[], max: number): Promise<readonly string[]>
+  /** The tuples of objects by these relations. */
+  tuplesOf(
+    objects: readonly string[],
+    relations: readonly string[],
+    max: number,
+  ): Promise<readonly TupleRow[]>
+  /** For each set of these objects that is the user of a tuple, one such tuple. */
+  tuplesOfSets(objects: readonly string[], max: number): Promise<readonly TupleRow[]>
+  /** The tuples whose users are these objects, or sets of them. */
+  tuplesNaming(objects: readonly string[], max: number): Promise<readonly TupleRow[]>
+}
+
 /** The database did not answer or refused; `message` is for logs, never for clients. */
 export class SourceUnavailable extends Error {
   override readonly name = "SourceUnavailable"

@@ -24,7 +24,7 @@ const impactRequest = z.strictObject({
 })
 
 /**
- * One line of the response. The first is `base`: the running plan with which the plan is compared, or null. `reading`: part of the tuples that has been read, null when it is not known. The last line of a store has `impact`, the
+ * One line of the response. The first is `base`: the running plan with which the plan is compared, or null. `reading`: part of the tuples that has been read, null when it is not known. The last line of a store has `impact` and the number of tuples that were read (`whole`: all of the store, otherwise those that the change concerns), the
  * last line of all `end`, or `error`: why there is no more.
  */
 export type ImpactLine =
@@ -37,6 +37,7 @@ export type ImpactLine =
       readonly impact: AccessImpact
       readonly revision: number
       readonly tuples: number
+      readonly whole: boolean
     }
   | { readonly end: true }
   | { readonly error: string }

@@ -1,8 +1,10 @@
 import { createRequire } from "node:module"
 import { Worker } from "node:worker_threads"
 import type { ImpactRow } from "../check/access-change.ts"
+import { concernedTuples } from "../check/concerned-tuples.ts"
 import type { AccessImpact, ImpactProgress } from "../check/impact.ts"
-import type { Commit, TupleSource } from "../check/ports.ts"
+import { loadModel } from "../check/loaded-model.ts"
+import { type Commit, packRows, type TupleRow, type TupleSnapshot, type TupleSource } from "../check/ports.ts"
 import type { ModelPlan } from "../plan/authorization-model.ts"
 import type { FromImpactThread, ImpactJob, ToImpactThread } from "./messages.ts"
 
@@ -15,9 +17,20 @@ const shareDefault = 0.5
 /** Batches of tuples that the thread has not taken yet. */
 const batchesWaitingMax = 4
 
+/** Tuples that are read one part after the other. More of them are read faster with the whole store. */
+const concernedMaxDefault = 50_000
+/** Tuples of one message to the thread. */
+const rowsAtOnce = 1_000
+
+/** The tuples of stores. */
+export interface ImpactSource extends Pick<TupleSource, "load"> {
+  /** Reads parts of a store at one commit; undefined when the database cannot do that. */
+  snapshot<T>(storeId: string, read: (snapshot: TupleSnapshot) => Promise<T>): Promise<T | undefined>
+}
+
 /** A comparison of the people of two models over the tuples of a store in the database. */
 export interface StoreImpactTerms {
-  readonly source: Pick<TupleSource, "load">
+  readonly source: ImpactSource
   readonly storeId: string
   readonly before: ModelPlan
   readonly after: ModelPlan
@@ -28,6 +41,8 @@ export interface StoreImpactTerms {
   readonly depthMax: number
   /** Default: 1 GB. */
   readonly memoryBytes?: number | undefined
+  /** Tuples up to which only those that the change concerns are read (default: 50,000); otherwise the whole store is. */
+  readonly concernedMax?: number | undefined
   /** Part of a core, above 0, at most 1 (default: 0.5). */
   readonly share?: number | undefined
   /** Ends the comparison. */
@@ -39,7 +54,28 @@ export type StoreImpactEvent =
   | { readonly reading: number | undefined }
   | { readonly progress: ImpactProgress }
   | { readonly rows: readonly ImpactRow[] }
-  | { readonly result: AccessImpact; readonly revision: number; readonly tuples: number }
+  | {
+      readonly result: AccessImpact
+      readonly revision: number
+      readonly tuples: number
+      readonly whole: boolean
+    }
+
+/** Sends the thread the tuples that the change concerns, if they are not too many, or all. */
+async function read(
+  terms: StoreImpactTerms,
+  thread: ImpactThread,
+): Promise<{ commit: Commit; whole: boolean }> {
+  const { source, storeId, concernedMax: max = concernedMaxDefault, signal } = terms
+  const [before, after] = [loadModel(terms.before), loadModel(terms.after)]
+  const found = await source.snapshot(storeId, async (snapshot) => ({
+    commit: snapshot.at,
+    rows: await concernedTuples({ snapshot, before, after, max, signal }),
+  }))
+  if (found?.rows === undefined) return { commit: await thread.read(source, storeId), whole: true }
+  thread.take(found.rows)
+  return { commit: found.commit, whole: false }
+}
 
 /**
  * Reads the tuples of a store at one commit into a thread of its own, and compares two models over them there. Nothing of it is in the
@@ -55,12 +91,15 @@ export async function* storeImpact(terms: StoreImpactTerms): AsyncGenerator<Stor
   signal.addEventListener("abort", stop, { once: true })
   try {
     signal.throwIfAborted()
-    const reading = thread.read(terms.source, terms.storeId)
+    const reading = read(terms, thread)
     // A failed reading ends the thread, so that the loop below ends with its error.
     reading.catch((error: unknown) => thread.fail(error))
     for await (const event of thread.events()) {
       if (!("done" in event)) yield event
-      else yield { result: event.done.impact, tuples: event.done.tuples, revision: (await reading).revision }
+      else {
+        const { commit, whole } = await reading
+        yield { result: event.done.impact, tuples: event.done.tuples, revision: commit.revision, whole }
+      }
     }
   } finally {
     signal.removeEventListener("abort", stop)
@@ -112,6 +151,13 @@ class ImpactThread {
     )
     this.#post({ kind: "loaded" })
     return commit
+  }
+
+  /** Sends these tuples. */
+  take(rows: readonly TupleRow[]): void {
+    for (let at = 0; at < rows.length; at += rowsAtOnce)
+      this.#post({ kind: "tuples", rows: packRows(rows.slice(at, at + rowsAtOnce)) })
+    this.#post({ kind: "loaded" })
   }
 
   /** All events up to the result. */

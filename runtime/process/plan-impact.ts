@@ -45,7 +45,10 @@ export async function* planImpact(
       if ("rows" in event) for (const row of event.rows) yield { store, row }
       else if ("progress" in event) yield { store, progress: event.progress }
       else if ("result" in event)
-        yield { store, impact: event.result, revision: event.revision, tuples: event.tuples }
+        yield {
+          ...{ store, impact: event.result, revision: event.revision },
+          ...{ tuples: event.tuples, whole: event.whole },
+        }
       else {
         const step = Math.floor(readingSteps * (event.reading ?? 0))
         if (step > told) yield { store, reading: event.reading ?? null }

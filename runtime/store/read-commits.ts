@@ -10,6 +10,12 @@ export const stampOfStore =
 /** The newest commit of a store, from `stores s` with `stampOfStore`. */
 export type CommitRow = readonly [revision: number, stamp: string]
 
+/** The `CommitRow` of one store. */
+export const selectNewest: PreparedStatement = {
+  name: "source-newest",
+  text: `select s.revision, ${stampOfStore} from sallyport.stores s where s.id = $1 and s.deleted_at is null`,
+}
+
 /** @throws StoreGone when there is no row */
 export function commitOf([row]: readonly CommitRow[], storeId: string): Commit {
   if (row === undefined) throw new StoreGone(`there is no store ${storeId}`)

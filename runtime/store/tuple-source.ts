@@ -10,16 +10,16 @@ import {
   SourceUnavailable,
   type TupleChange,
   type TupleRow,
+  type TupleSnapshot,
   type TupleSource,
 } from "../check/ports.ts"
-import { type Database, type PreparedStatement, type Queryable, SqlError, type SqlRow } from "./database.ts"
+import { batchRows, cursorOf, fetchAll } from "./cursor.ts"
+import { type Database, type PreparedStatement, type Queryable, SqlError } from "./database.ts"
 import { noticesOf } from "./notices.ts"
-import { type CommitRow, commitOf, stampOfStore } from "./read-commits.ts"
+import { type CommitRow, commitOf, selectNewest } from "./read-commits.ts"
 import { pageParameters, readPages } from "./read-pages.ts"
 import { tupleColumns } from "./read-tuples.ts"
-
-/** Rows per fetch: reading them blocks the event loop for a few milliseconds only. */
-const batchRows = 1000
+import { readSnapshot } from "./tuple-snapshot.ts"
 
 /** Blocks of the table that are read at once: about a thousand rows. */
 const blocksAtOnce = 16
@@ -27,23 +27,18 @@ const sampledBlocks = 64
 /** With at least this part of the table's rows, a store is read in the order of the table's file. Reading by an index jumps about in it. */
 const fileShareMin = 0.1
 
-const selectNewest: PreparedStatement = {
-  name: "source-newest",
-  text: `select s.revision, ${stampOfStore} from sallyport.stores s where s.id = $1 and s.deleted_at is null`,
-}
 const selectStamp: PreparedStatement = {
   name: "source-stamp",
   text: "select stamp from sallyport.changes where store_id = $1 and revision = $2 limit 1",
 }
-const cursorOf = (where: string) =>
-  `declare some_tuples no scroll cursor for select ${tupleColumns} from sallyport.tuples where store_id = $1${where}`
+const selectTuples = `select ${tupleColumns} from sallyport.tuples where store_id = $1`
 /** A row of `PackedRows`. */
 const packedRow =
   "object || E'\\t' || subject || E'\\t' || relation || E'\\t' || subject_relation || E'\\t' || condition || E'\\t' || context || E'\\n'"
-const openCursor: PreparedStatement = {
-  name: "source-open-cursor",
-  text: `declare some_tuples no scroll cursor for select ${packedRow} from sallyport.tuples where store_id = $1`,
-}
+const openCursor = cursorOf(
+  "source-open-cursor",
+  `select ${packedRow} from sallyport.tuples where store_id = $1`,
+)
 /**
  * How much of the table belongs to a store, by a sample of its blocks; a store of one batch is not worth the sample, and its order makes
  * the server count by an index. Not all servers that we support have blocks.
@@ -69,16 +64,10 @@ const selectOfBlocks: PreparedStatement = {
 }
 const whereForwardPart =
   " and object = $2 and relation = $3 and subject >= $4 and subject < $5 and subject_relation = $6"
-const openForwardPart: PreparedStatement = {
-  name: "source-open-forward-part",
-  text: cursorOf(whereForwardPart),
-}
+const openForwardPart = cursorOf("source-open-forward-part", `${selectTuples}${whereForwardPart}`)
 const whereReversePart =
   " and subject = $2 and subject_relation = $3 and object >= $4 and object < $5 and relation = $6"
-const openReversePart: PreparedStatement = {
-  name: "source-open-reverse-part",
-  text: cursorOf(whereReversePart),
-}
+const openReversePart = cursorOf("source-open-reverse-part", `${selectTuples}${whereReversePart}`)
 /** For servers without cursors: the next rows in the order of the primary key, after the key in the last four parameters. */
 const nextRange = (name: string, where: string, parameters: number): PreparedStatement => ({
   name: `source-range-${name}`,
@@ -89,7 +78,6 @@ const nextRange = (name: string, where: string, parameters: number): PreparedSta
 const wholeRange = nextRange("whole", "", 1)
 const forwardRange = nextRange("forward-part", whereForwardPart, 6)
 const reverseRange = nextRange("reverse-part", whereReversePart, 6)
-const fetchBatch: PreparedStatement = { name: "source-fetch", text: `fetch ${batchRows} from some_tuples` }
 
 /**
  * The first row says up to which revision the feed was pruned. Then it returns whole revisions, including the one in which the limit falls,
@@ -144,6 +132,8 @@ export interface ServerTupleSource extends TupleSource {
     terms?: BatchTerms,
   ): Promise<Commit>
   listen(onChanged: (storeId: string) => void): () => void
+  /** Reads parts of a store at one commit; undefined when the server has no cursors. */
+  snapshot<T>(storeId: string, read: (snapshot: TupleSnapshot) => Promise<T>): Promise<T | undefined>
 }
 
 /** Reads the engine's tuples from the database. A missing store rejects with `StoreGone`, because no decision may be based on it. */
@@ -159,6 +149,7 @@ export function createTupleSource(database: Database): ServerTupleSource {
     pages: (storeId, keys) => readPages(database, storeId, keys),
     changes: (storeId, after, max) => changes(database, storeId, after, max),
     stood: (storeId, revision, keys) => stood(database, storeId, revision, keys),
+    snapshot: (storeId, read) => readSnapshot(database, storeId, read),
     listen: (onChanged) => noticesOf(database).listenToStores(onChanged),
   }
 }
@@ -221,28 +212,7 @@ async function fromSnapshot<Batch>(
   )
 }
 
-/** All rows of a cursor. The server reads the next batch while we process one. */
-async function fetchAll<Row extends SqlRow>(
-  transaction: Queryable,
-  [cursor, parameters]: Opening,
-  deliver: (rows: readonly Row[]) => Promise<void> | void,
-): Promise<void> {
-  const opened = transaction.query(cursor, parameters)
-  let next = transaction.query<Row>(fetchBatch)
-  for (const sent of [opened, next]) sent.catch(() => undefined)
-  await opened
-  for (;;) {
-    const rows = await next
-    if (rows.length === batchRows) {
-      next = transaction.query(fetchBatch)
-      next.catch(() => undefined)
-    }
-    if (rows.length > 0) await deliver(rows)
-    if (rows.length < batchRows) return
-  }
-}
-
-/** The same without a cursor, by ranges of the primary key. */
+/** What `fetchAll` does, without a cursor, by ranges of the primary key. */
 async function fetchRanges(
   transaction: Queryable,
   [range, parameters]: Opening,

@@ -3,7 +3,7 @@ import { Engine } from "../../runtime/check/engine.ts"
 import { type AccessImpact, accessImpact, ImpactTuples } from "../../runtime/check/impact.ts"
 import type { LoadedModel } from "../../runtime/check/loaded-model.ts"
 import { matrix } from "../../runtime/check/matrix.ts"
-import { packRows, type TupleKey } from "../../runtime/check/ports.ts"
+import { packRows, type TupleKey, type TupleRow } from "../../runtime/check/ports.ts"
 import { rowOf } from "../../runtime/check/tuple.ts"
 import type { AuthorizationModel } from "../../runtime/plan/authorization-model.ts"
 import { withAnother } from "../model-compare/another-model.ts"
@@ -27,8 +27,18 @@ export function impactOf(
   context?: Record<string, unknown>,
   memoryBytes?: number,
 ): ImpactWithRows {
+  return impactOfRows(tuples.map(rowOf), before, after, context, memoryBytes)
+}
+
+export function impactOfRows(
+  tuples: readonly TupleRow[],
+  before: LoadedModel,
+  after: LoadedModel,
+  context?: Record<string, unknown>,
+  memoryBytes?: number,
+): ImpactWithRows {
   const stored = new ImpactTuples()
-  stored.load(packRows(tuples.map(rowOf)))
+  stored.load(packRows(tuples))
   for (const _ of stored.finish());
   const rows: ImpactRow[] = []
   const onRow = (row: ImpactRow) => rows.push(row)

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
-import { firstCommit, packRows, type TupleSource } from "../../runtime/check/ports.ts"
+import { firstCommit, packRows } from "../../runtime/check/ports.ts"
 import { pauseFor } from "../../runtime/impact/pace.ts"
-import { storeImpact } from "../../runtime/impact/store-impact.ts"
+import { type ImpactSource, storeImpact } from "../../runtime/impact/store-impact.ts"
 import { modelOf } from "../check/model.ts"
 
 const planWith = (viewer: string) =>
@@ -17,7 +17,8 @@ function threads(): number {
 test("a comparison that is cancelled stops to read, and its thread ends", async () => {
   const others = threads()
   let [batches, isOver] = [0, false]
-  const source: Pick<TupleSource, "load"> = {
+  const source: ImpactSource = {
+    snapshot: async () => undefined,
     // Never ends by itself.
     load: async (_storeId, onBatch) => {
       try {
@@ -48,7 +49,8 @@ test("the thread of a comparison ends, too, when its caller takes no more events
   const rows = Array.from({ length: 500 }, (_, at) =>
     packRows([[`doc:${at}`, "editor", `user:${at}`, "", "", ""]]),
   )
-  const source: Pick<TupleSource, "load"> = {
+  const source: ImpactSource = {
+    snapshot: async () => undefined,
     load: async (_storeId, onBatch) => {
       await onBatch(rows.join(""), 1)
       return firstCommit

@@ -56,7 +56,7 @@ api hello { path "/hello"; auth none; GET "/" { respond 200 { body text "hello" 
     const { out, err, code } = await sallyport("plan", "--full", "rows.jsonl")
     expect(err).toBe("")
     expect(code).toBe(2)
-    expect(out).toContain("2 tuples of the running store at revision 1")
+    expect(out).toContain("2 tuples that the change concerns, of the running store at revision 1")
     expect(out).toContain("order#viewer  acme.fga:7")
     expect(out).toContain("People of acme: 2 gains; 2 users with gains, 0 with losses; 1 object.")
     const rows = readFileSync(join(cwd, "rows.jsonl"), "utf8").trim().split("\n")

@@ -165,6 +165,7 @@ export const rooms: readonly Room[] = [
     path: "runtime/check",
     doors: [
       "access-change",
+      "concerned-tuples",
       "batch-check",
       "counts",
       "engine",

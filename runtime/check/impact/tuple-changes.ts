@@ -29,16 +29,16 @@ export function* tupleShapeChanges(
   after: LoadedModel,
   changedConditions: ReadonlyMap<string, unknown>,
 ): Generator<void, TupleShapeChange[]> {
-  const [old, next] = [slotsOf(before, graph), slotsOf(after, graph)]
+  const changed = changedSlots(graph, before, after, changedConditions)
+  const next = slotsOf(after, graph)
   const ignored: number[] = []
   const invalid: number[] = []
   for (let id = 0; id < graph.names.idsEnd; id++) {
     if (id % idsAtOnce === 0) yield
     graph.forward.eachSlot(id, (slot, value) => {
-      const { condition } = graph.slots[slot] as TupleSlot
-      if (old.has(slot) !== next.has(slot)) ignored[slot] = (ignored[slot] ?? 0) + graph.forward.length(value)
-      else if (next.has(slot) && changedConditions.has(condition))
-        invalid[slot] = (invalid[slot] ?? 0) + misfits(graph, after, id, slot)
+      const change = changed.get(slot)
+      if (change === "allowed") ignored[slot] = (ignored[slot] ?? 0) + graph.forward.length(value)
+      else if (change === "condition") invalid[slot] = (invalid[slot] ?? 0) + misfits(graph, after, id, slot)
     })
   }
   const found = [...graph.slots].flatMap((slot) => [
@@ -46,6 +46,23 @@ export function* tupleShapeChanges(
     ...changeOf(slot, invalid[slot.id] ?? 0, "invalid"),
   ])
   return found.sort((a, b) => b.tuples - a.tuples)
+}
+
+/** The slots that only one of two models allows, and those whose condition they define differently. */
+export function changedSlots(
+  graph: Graph,
+  before: LoadedModel,
+  after: LoadedModel,
+  changedConditions: ReadonlyMap<string, unknown>,
+): ReadonlyMap<number, "allowed" | "condition"> {
+  const [old, next] = [slotsOf(before, graph), slotsOf(after, graph)]
+  const found = new Map<number, "allowed" | "condition">()
+  for (const slot of new Set([...old, ...next])) {
+    const { condition } = graph.slots[slot] as TupleSlot
+    if (old.has(slot) !== next.has(slot)) found.set(slot, "allowed")
+    else if (changedConditions.has(condition)) found.set(slot, "condition")
+  }
+  return found
 }
 
 function slotsOf(model: LoadedModel, graph: Graph): Set<number> {
