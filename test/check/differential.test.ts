@@ -11,7 +11,7 @@ import { MemorySource } from "./memory-source.ts"
 import { counting, engineFor, prepare, randomContextual, type Way, ways } from "./random-engine.ts"
 import { storedTuples } from "./stored-tuples.ts"
 
-const queries = scaled(10_000)
+const queries = scaled(10_000, 0.5)
 const queriesPerUser = 6
 
 type Outcome = "allow" | "deny" | "error" | "too-complex"

@@ -9,7 +9,7 @@ import { firstSeed, scaled, tellAsked } from "../support/random-run.ts"
 import { accessOf, changeOf, edited, impactOf, told } from "./access-difference.ts"
 import { modelOf, tupleOf } from "./model.ts"
 
-const worlds = scaled(150)
+const worlds = scaled(150, 0.5)
 
 test(`gains and losses are the difference of all checks under both models (${worlds} worlds)`, async (context) => {
   const counts = { cells: 0, differences: 0, worlds: 0, undecided: 0, everyone: 0, groups: 0, sets: 0 }

@@ -3,8 +3,9 @@ import { expect, test } from "vitest"
 import type { AnswerReceiver } from "../../runtime/http/client/connections.ts"
 import { Http1Pool } from "../../runtime/http/client/http1/pool.ts"
 import { Random } from "../naive/random.ts"
+import { reduced } from "../support/random-run.ts"
 
-const requests = 3_000
+const requests = reduced(1_000, 3_000)
 const connectionsMax = 8
 const atOnce = 40
 

@@ -10,7 +10,7 @@ import { type RandomWorld, randomWorld } from "../naive/worlds.ts"
 import { firstSeed, scaled, tellAsked } from "../support/random-run.ts"
 import { withAnother } from "./another-model.ts"
 
-const worlds = scaled(60, 0.4)
+const worlds = scaled(60, 0.25)
 /** Stores of the same model on which a proof is tried. */
 const storesPerProof = 3
 

@@ -13,7 +13,7 @@ import { Random } from "../naive/random.ts"
 import { type RandomWorld, randomWorld } from "../naive/worlds.ts"
 import { firstSeed, scaled, tellAsked } from "../support/random-run.ts"
 
-const cases = scaled(1_000, 0.02)
+const cases = scaled(1_000, 0.012)
 
 /** A value for each parameter of the random conditions, so that no access stays undecided. */
 const values = { x: 1, p: true, q: true }

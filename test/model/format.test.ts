@@ -8,6 +8,7 @@ import { formatModelFile } from "../../compiler/model/format.ts"
 import { lowerModel } from "../../compiler/model/lower.ts"
 import { ModelMistakes } from "../../compiler/model/mistakes.ts"
 import { printModel } from "../../compiler/model/print-model.ts"
+import { reduced } from "../support/random-run.ts"
 import {
   conformanceFiles,
   conformanceText,
@@ -153,7 +154,7 @@ describe("fmt of random models", () => {
         expect(commentsOf(once)).toEqual(commentsOf(text))
         expect(formatted(once)).toBe(once)
       }),
-      { numRuns: 400 },
+      { numRuns: reduced(120, 400) },
     )
   })
 

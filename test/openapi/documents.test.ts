@@ -15,6 +15,7 @@ import { explanationJsonSchema, planJsonSchema } from "../../runtime/plan/json-s
 import type { StepId } from "../../runtime/plan/steps.ts"
 import { SchemaSet } from "../../runtime/validation/schema-set.ts"
 import { compile } from "../compile.ts"
+import { reduced } from "../support/random-run.ts"
 import { outlineOf } from "./outline.ts"
 
 const folder = fileURLToPath(new URL("../cases/documents", import.meta.url))
@@ -22,9 +23,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url))
 
 /** A document of another origin than a file here: its text, or undefined where there is none. */
 const others: readonly (readonly [string, () => string | undefined])[] = [
-  ["made of the schema of plans", () => madeOf(planJsonSchema())],
   ["made of the schema of explanations", () => madeOf(explanationJsonSchema())],
-  ["of a configuration: biome", () => madeOfFile("node_modules/@biomejs/biome/configuration_schema.json")],
   ["of a configuration: knip", () => madeOfFile("node_modules/knip/schema.json")],
   [
     "refused: a configuration whose schema stands elsewhere",
@@ -40,6 +39,16 @@ const others: readonly (readonly [string, () => string | undefined])[] = [
   ],
   ["an export of our own", () => exportOf("petstore.yaml")],
   ["an export of an export", () => exportOf("several.json")],
+  ...reduced<readonly (readonly [string, () => string | undefined])[]>(
+    [],
+    [
+      ["made of the schema of plans", () => madeOf(planJsonSchema())],
+      [
+        "of a configuration: biome",
+        () => madeOfFile("node_modules/@biomejs/biome/configuration_schema.json"),
+      ],
+    ],
+  ),
 ]
 
 function madeOfFile(path: string): string | undefined {

@@ -165,8 +165,8 @@ export const rooms: readonly Room[] = [
     path: "runtime/check",
     doors: [
       "access-change",
-      "concerned-tuples",
       "batch-check",
+      "concerned-tuples",
       "counts",
       "engine",
       "expand",
