@@ -72,7 +72,7 @@ function hasStores(program: Program): boolean {
 }
 
 function storesOf({ project, program, report }: Opened, readStores: StoreReader | undefined): Stores {
-  if (!hasStores(program)) return { models: new Map(), tests: [] }
+  if (!hasStores(program)) return { models: new Map(), declaredNames: new Map(), tests: [] }
   if (readStores === undefined) throw new Error("the project has stores: load compiler/gateway/models first")
   return readStores(program, project, report)
 }
@@ -98,15 +98,15 @@ function complete(opened: Opened, parts: CompilerParts): Compiled {
   checkNames(program, report)
   checkNetworks(program, report)
   checkCertificateFiles(program, files, report)
-  const { models, tests } = storesOf(opened, parts.readStores)
+  const { tests, ...stores } = storesOf(opened, parts.readStores)
   const described = readDocuments(program, project, parts.openapi, report)
   const policyFiles = readPolicyFiles(program, project, parts.azure, report)
   const schemaFiles = readSchemaFiles(program, project, parts.openapi, report)
-  const lowered = lower(program, models, described, { policyFiles, schemaFiles }, parts, report)
+  const lowered = lower(program, stores, described, { policyFiles, schemaFiles }, parts, report)
   checkUnused(program, report)
   const plan = report.blocked ? undefined : seal(lowered)
   const sources = project.paths
-  const compiledModels = new Map([...models].map(([store, each]) => [store, each?.source]))
+  const compiledModels = new Map([...stores.models].map(([store, each]) => [store, each?.source]))
   return {
     plan,
     diagnostics: report.sorted(),

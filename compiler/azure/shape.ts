@@ -142,7 +142,7 @@ function checkText(element: Element, { text, policies }: Shape, report: Report):
 function holdsExpression(text: string): boolean {
   for (let at = text.indexOf("@"); at >= 0; at = text.indexOf("@", at + 1))
     // One without an end is already reported.
-    if (beginsExpression(text, at)) return expressionEnd(text, at) !== undefined
+    if (beginsExpression(text, at)) return "end" in expressionEnd(text, at)
   return false
 }
 

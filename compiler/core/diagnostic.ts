@@ -39,11 +39,18 @@ export interface Extra {
   readonly help?: string
   readonly related?: readonly Related[]
   readonly fix?: readonly TextEdit[] | undefined
+  /** The place of another finding of which this one is a consequence. It is then told with that one, which becomes an error if this is one. */
+  readonly cause?: Span | undefined
+}
+
+/** A finding as reported. */
+interface Reported extends Diagnostic {
+  readonly cause?: Span
 }
 
 /** Collects the findings of one run. Phases add findings and continue; a mistake of the user never throws. */
 export class Report {
-  readonly #findings: Diagnostic[]
+  readonly #findings: Reported[]
   readonly #closed = new Set<SourceFile>()
 
   /** Continues with the findings of an earlier run. */
@@ -69,6 +76,7 @@ export class Report {
       related: (extra.related ?? []).map(({ span: at, message }) => ({ span: at, message: brief(message) })),
       help: extra.help === undefined ? entry.help : brief(extra.help),
       ...(extra.fix === undefined ? {} : { fix: extra.fix }),
+      ...(extra.cause === undefined ? {} : { cause: extra.cause }),
     })
   }
 
@@ -98,11 +106,33 @@ export class Report {
    */
   sorted(): Diagnostic[] {
     const seen = new Set<string>()
-    return [...this.#findings].sort(inOrder).filter((finding) => {
-      const key = `${finding.code}|${finding.span?.file.path}|${finding.span?.start}|${finding.span?.end}|${finding.detail}`
-      return seen.has(key) ? false : seen.add(key) !== undefined
-    })
+    return withConsequences(this.#findings)
+      .sort(inOrder)
+      .filter((finding) => {
+        const key = `${finding.code}|${finding.span?.file.path}|${finding.span?.start}|${finding.span?.end}|${finding.detail}`
+        return seen.has(key) ? false : seen.add(key) !== undefined
+      })
   }
+}
+
+/** Findings with those that follow from them as related places. */
+function withConsequences(findings: readonly Reported[]): Diagnostic[] {
+  const keyOf = ({ file, start, end }: Span): string => `${file.path}|${start}|${end}`
+  const following = new Map<string, Diagnostic[]>()
+  for (const { cause, ...finding } of findings) {
+    if (cause !== undefined) following.set(keyOf(cause), [...(following.get(keyOf(cause)) ?? []), finding])
+  }
+  const found = new Set(findings.flatMap(({ cause, span }) => (cause || !span ? [] : [keyOf(span)])))
+  return findings.flatMap(({ cause, ...finding }) => {
+    if (cause !== undefined) return found.has(keyOf(cause)) ? [] : [finding]
+    const after = finding.span === undefined ? undefined : following.get(keyOf(finding.span))
+    if (after === undefined) return [finding]
+    const severity = severities.find((each) => [finding, ...after].some((one) => one.severity === each))
+    const places = after.flatMap(({ span, detail }) =>
+      span === undefined ? [] : [{ span, message: detail }],
+    )
+    return [{ ...finding, severity: severity ?? finding.severity, related: [...finding.related, ...places] }]
+  })
 }
 
 const severities: readonly Severity[] = ["error", "warning", "info"]

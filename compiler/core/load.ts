@@ -163,6 +163,12 @@ export class Project {
     return resolved === undefined ? undefined : this.read(resolved, at, bytesMax)
   }
 
+  /** Whether the text at `at` names an existing file of the project. Reports nothing. */
+  hasNamed(path: string, at: Span): boolean {
+    const resolved = resolvePath(at.file.path, path)
+    return resolved !== undefined && resolved !== "" && this.#files.glob(resolved).paths.includes(resolved)
+  }
+
   /** Paths, relative to the project's root and sorted, of the files that match the pattern at `at`. Warns if there are none. */
   match(pattern: string, at: Span): readonly string[] {
     const resolved = this.resolve(pattern, at)
@@ -226,10 +232,11 @@ export class Project {
     const folder = path.slice(0, path.lastIndexOf("/") + 1)
     if (/[*?]/.test(path)) return []
     const beside = this.#files.glob(`${folder}*`).paths
-    // The folder may be what is misspelt.
-    return beside.length > 0 || folder === ""
-      ? beside
-      : this.#files.glob(`*/${path.slice(folder.length)}`).paths
+    if (beside.length > 0 || folder === "") return beside
+    // The folder may be what is misspelt, or the `/` is at the wrong place.
+    const named = this.#files.glob(`*/${path.slice(folder.length)}`).paths
+    const ending = /\.\w+$/.exec(path)?.[0] ?? ""
+    return named.length > 0 ? named : this.#files.glob(`${folder.replace(/[^/]+/g, "*")}*${ending}`).paths
   }
 }
 

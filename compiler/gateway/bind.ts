@@ -1,11 +1,13 @@
 import { Report } from "../core/diagnostic.ts"
-import { didYouMean } from "../core/nearest.ts"
+import { didYouMean, nearest } from "../core/nearest.ts"
 import { shown } from "../core/shown.ts"
 import type { Argument, Document, Statement } from "./ast.ts"
-import { Args, type BoundBlock, type BoundStatement, type Filled, headSpan } from "./bind/bound.ts"
+import { Args, type BoundBlock, type BoundStatement, type Filled, headSpan, mentions } from "./bind/bound.ts"
 import { Constants } from "./bind/constants.ts"
+import { mayHide } from "./bind/hidden.ts"
 import { laterArgument, reportKeyword } from "./bind/keyword.ts"
 import { type Failure, type Matched, matchArguments } from "./bind/match.ts"
+import { misplacedWord } from "./bind/misplaced-word.ts"
 import { renewed } from "./bind/older-spellings.ts"
 import { readArgument } from "./bind/read.ts"
 import { syntaxOf } from "./bind/syntax.ts"
@@ -53,8 +55,6 @@ export function bindStatements(
     const statement = renewed(written, name, written.broken ? new Report() : report)
     const row = rows.get(statement.keyword.text) ?? blocks[name].anyKeyword
     if (row === undefined) {
-      // A broken line already has a finding, and its words can be anything.
-      if (!statement.broken) reportKeyword(statement, name, owner, report)
       damaged = true
       unknown.push(statement)
       continue
@@ -65,8 +65,31 @@ export function bindStatements(
   }
   reportRepeated(name, bound, report)
   if (bound.length > 9) reportTooMany(name, bound, report)
-  if (!damaged && owner !== undefined) reportMissing(name, bound, owner, report)
-  return { name, statements: bound, damaged, unknown }
+  const guesses = guessKeywords({ name, statements: bound, unknown }, owner, report)
+  if (owner?.broken === true) guesses.push(undefined)
+  const block = { name, statements: bound, damaged, unknown, guesses }
+  if (owner !== undefined) reportMissing(block, owner, report)
+  return block
+}
+
+/** Reports unknown keywords of a block, and returns those that are most likely meant. */
+function guessKeywords(
+  { name, statements, unknown }: Pick<BoundBlock, "name" | "statements" | "unknown">,
+  owner: Statement | undefined,
+  report: Report,
+): (string | undefined)[] {
+  if (unknown.length === 0) return []
+  // Of two that are equally similar, the one is meant that the block can still have.
+  const isUsedUp = (row: StatementRow): boolean =>
+    row.several === undefined && statements.some((each) => each.row === row)
+  const { rows } = blocks[name]
+  const likely = [...rows.filter((row) => !isUsedUp(row)), ...rows.filter(isUsedUp)]
+  const candidates = likely.map(({ keyword }) => keyword)
+  return unknown.map((statement) => {
+    // A broken line already has a finding, and its words can be anything.
+    if (!statement.broken) reportKeyword(statement, { name, owner, candidates }, report)
+    return nearest(statement.keyword.text, candidates)
+  })
 }
 
 /**
@@ -83,7 +106,8 @@ function bindStatement(
   const matched = matchArguments(row, statement.args)
   let broken = statement.broken
   // In a broken line, further findings would only follow from its mistake. Keep what can be read, above all the name.
-  const { filled, misread } = readArguments(matched, statement.broken ? new Report() : report, constants)
+  const quiet = { report: statement.broken ? new Report() : report, constants }
+  const { filled, misread } = readArguments(row, matched, inside, quiet)
   // After an argument that fits no slot, later arguments are misplaced too: `limit per 1m` lacks a number, it has no `per` too many.
   if (matched.failure !== undefined && !broken && !misread)
     reportArguments(row, statement, matched.failure, inside, report)
@@ -102,18 +126,23 @@ function bindStatement(
 
 /** Reads the arguments whose literals are valid in their slots, and reports the others. */
 function readArguments(
+  row: StatementRow,
   { slots, budgets }: Matched,
-  report: Report,
-  constants: Constants,
+  inside: BlockName,
+  { report, constants }: Binding,
 ): { readonly filled: Filled[]; readonly misread: boolean } {
   const filled: Filled[] = []
   let misread = false
   for (const [slot, argument] of slots) {
     const read = constants.literalsOf(slot, argument, budgets.has(slot.slot), report)
     if (read === "itself") {
-      const value = readArgument(slot, constants.filledIn(slot, argument), report)
-      if (value === undefined) misread = true
-      else filled.push({ slot, argument, value })
+      const misplaced = misplacedWord(slot, argument, row, (word) => rowsOf[inside].has(word))
+      const literal = constants.filledIn(slot, argument)
+      const value = readArgument(slot, literal, misplaced === undefined ? report : new Report())
+      if (value !== undefined) filled.push({ slot, argument, value })
+      else if (misplaced !== undefined)
+        report.add("SP2004", argument.span, misplaced, remedyOf(argument, inside) ?? syntaxHelp(row))
+      misread ||= value === undefined
       continue
     }
     misread ||= read === undefined
@@ -215,10 +244,15 @@ function remedyOf(argument: Argument, inside: BlockName): { readonly help: strin
     return {
       help: "The plan decides this for every environment: write it here, or name a `value` with constant text.",
     }
-  if (argument.kind !== "word" || !rowsOf[inside].has(argument.text)) return undefined
+  if (argument.kind !== "word" || !beginsStatement(argument.text, inside)) return undefined
   return {
     help: `Write \`${argument.text}\` on a new line, or a \`;\` before it: it is a statement of its own.`,
   }
+}
+
+/** Whether a word can be the keyword of a statement of the block. */
+function beginsStatement(word: string, inside: BlockName): boolean {
+  return rowsOf[inside].has(word) || blocks[inside].anyKeyword !== undefined
 }
 
 /** Statements that a block can have once. Names of claims are keywords of their own, so they are compared in every case. */
@@ -252,14 +286,9 @@ function reportTooMany(name: BlockName, bound: readonly BoundStatement[], report
 }
 
 /** A statement that exists but is broken is not missing. */
-function reportMissing(
-  name: BlockName,
-  bound: readonly BoundStatement[],
-  owner: Statement,
-  report: Report,
-): void {
-  for (const row of blocks[name].rows) {
-    if (row.required !== true || bound.some((each) => each.row.keyword === row.keyword)) continue
+function reportMissing(block: BoundBlock, owner: Statement, report: Report): void {
+  for (const row of blocks[block.name].rows) {
+    if (row.required !== true || mentions(block, row.keyword) || mayHide(block, row.keyword)) continue
     const detail = `\`${headText(owner)}\` has no \`${row.keyword}\``
     report.add("SP2009", headSpan(owner), detail, { help: `Add e.g. \`${row.example}\`.` })
   }

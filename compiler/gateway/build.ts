@@ -1,4 +1,5 @@
 import type { IToken } from "chevrotain"
+import { asItLooks } from "../core/odd-characters.ts"
 import type { Span } from "../core/source.ts"
 import type {
   Argument,
@@ -56,12 +57,12 @@ export class Builder {
     otherwise: Otherwise | undefined,
     spoilt: boolean,
   ): Statement {
-    const head = items[0]
+    const [head, ...rest] = asTheyLook(items, this.#mistakes.file.text)
     const start = head?.startOffset ?? block?.open.start ?? 0
     const problems: TokenProblem[] = []
     const args: Argument[] = []
     const keyword = this.#keyword(head, start, args, problems)
-    for (const item of items.slice(1)) {
+    for (const item of rest) {
       const argument = this.#argument(item, problems)
       if (argument !== undefined) args.push(argument)
     }
@@ -107,6 +108,11 @@ export class Builder {
     if (head !== undefined && !isBad(head)) {
       const detail = `\`${quotable(head.image)}\` is not a keyword`
       problems.push({ code: "SP1018", start, end: start + quotable(head.image).length, detail })
+      // A word in quotes is most likely meant without them.
+      if (/^"[a-z][a-z-]*"$/.test(head.image)) {
+        const span = this.#spanOf(head)
+        return { kind: "word", text: head.image.slice(1, -1), span }
+      }
       const argument = this.#argument(head, problems)
       if (argument !== undefined) args.push(argument)
     }
@@ -259,7 +265,8 @@ export class Builder {
   }
 
   #word(start: number, end: number): Word {
-    return { kind: "word", text: this.#mistakes.file.text.slice(start, end), span: this.#span(start, end) }
+    const text = asItLooks(this.#mistakes.file.text.slice(start, end))
+    return { kind: "word", text, span: this.#span(start, end) }
   }
 
   #spanOf(token: IToken): Span {
@@ -269,6 +276,33 @@ export class Builder {
   #span(start: number, end: number): Span {
     return this.#mistakes.file.span(start, end)
   }
+}
+
+/**
+ * Items with the pieces of a word that has invisible characters or letters of another script in one. The characters are reported, but the
+ * word is most likely the one that it looks like.
+ */
+function asTheyLook(items: readonly IToken[], text: string): IToken[] {
+  const found: IToken[] = []
+  for (const item of items) {
+    const before = found.at(-1)
+    const continues =
+      before !== undefined && isPiece(before) && isPiece(item) && endOf(before) === item.startOffset
+    const start = continues ? before.startOffset : item.startOffset
+    const image = text.slice(start, endOf(item))
+    if (!isPiece(item) || !/^[A-Za-z0-9_.:/*@%+~[\]-]+$/.test(asItLooks(image))) found.push(item)
+    else {
+      if (continues) found.pop()
+      found.push({ ...item, tokenType: tokens.Word, startOffset: start, image })
+    }
+  }
+  return found
+}
+
+/** A word, or junk that looks like a part of one. */
+function isPiece({ tokenType, image }: IToken): boolean {
+  if (tokenType === tokens.Word) return true
+  return tokenType === tokens.Junk && !/\s/.test(asItLooks(image)) && asItLooks(image) !== image
 }
 
 function otherwiseEnd(otherwise: Otherwise | undefined): number | undefined {

@@ -3,7 +3,7 @@ import { budgets, type Project } from "../core/load.ts"
 import { didYouMean } from "../core/nearest.ts"
 import { shown } from "../core/shown.ts"
 import type { Span } from "../core/source.ts"
-import type { ApiDocument, Operation } from "../openapi/api-document.ts"
+import type { ApiDocument, LostOperation, Operation } from "../openapi/api-document.ts"
 import type { OpenapiCompiler } from "../openapi/wing.ts"
 import type { Block, Statement, TextArgument, Word } from "./ast.ts"
 import {
@@ -190,23 +190,31 @@ export function mergeOperations(
   })
   const extra = texts.filter((bound) => !used.has(bound))
   // An operation that is given twice is reported as that.
+  const lostAs = (bound: BoundStatement): LostOperation | undefined => {
+    const shape = shapeOfBound(bound)
+    return document.lost.find(
+      ({ method, path }) => shape === `${method ?? bound.row.keyword} ${shapeOfPath(segmentsOf(path))}`,
+    )
+  }
   const isRepeated = (bound: BoundStatement): boolean => byShape.get(shapeOfBound(bound)) !== bound
-  for (const bound of extra) if (!isRepeated(bound)) reportExtra(bound, document, reported, report)
+  for (const bound of extra)
+    if (!isRepeated(bound)) reportExtra(bound, document, lostAs(bound)?.span, reported, report)
   // `extra` on an operation that the document has: the document was extended, or the path is not the intended one.
   for (const bound of texts) if (used.has(bound)) reportNeedless(bound, reported, report)
   return [
     ...all,
     ...extra.map((bound): OperationSource => {
-      const inDescribed = isRepeated(bound) ? "unread" : true
+      const inDescribed = isRepeated(bound) || lostAs(bound) !== undefined ? "unread" : true
       return { bound, described: undefined, inDescribed }
     }),
   ]
 }
 
-/** Without `extra`, a route that the document lacks is more often a wrong path than an intention. */
+/** `cause`: the mistake in the document that hides the operation. Without `extra`, a route that the document lacks is more often a wrong path than an intention. */
 function reportExtra(
   bound: BoundStatement,
   document: ApiDocument,
+  cause: Span | undefined,
   reported: Set<BoundStatement>,
   report: Report,
 ): void {
@@ -219,6 +227,7 @@ function reportExtra(
     "SP8011",
     headSpan(bound.statement),
     `\`${document.span.file.path}\` has no \`${name}\`${didYouMean(name, known)}`,
+    { cause },
   )
 }
 
@@ -263,6 +272,12 @@ function boundOf(operation: Operation, path: string): BoundStatement | undefined
   if (form === undefined || slot === undefined) return undefined
   // Its value is the path itself; the binder has nothing more to say about it.
   const args = new Args([{ slot, argument, value: { segments: segmentsOf(path) } }])
-  const inside = { name: "operation", statements: [], damaged: false, unknown: [] } as const
+  const inside = {
+    name: "operation",
+    statements: [],
+    damaged: false,
+    unknown: [],
+    guesses: [],
+  } as const
   return { row, form, statement, args, block: inside, otherwise: undefined, broken: false }
 }

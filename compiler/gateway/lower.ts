@@ -32,11 +32,11 @@ import { type LoweredRoute, RouteLowering } from "./lower/route.ts"
 import { Scopes } from "./lower/scope.ts"
 import { lowerSettings } from "./lower/settings.ts"
 import { type Lowered, PlanSteps } from "./lower/step.ts"
-import type { StoreModels } from "./lower/store-model.ts"
 import { dropStrayKeys } from "./lower/stray-keys.ts"
 import { TextLowering } from "./lower/text.ts"
 import { Validation } from "./lower/validation.ts"
 import { Values } from "./lower/values.ts"
+import type { Stores } from "./models.ts"
 import { apimApis, type PolicyFiles } from "./policy-files.ts"
 import type { Program } from "./program.ts"
 import { type RouteSource, routesOf } from "./routes.ts"
@@ -69,7 +69,7 @@ export interface LoweredGateway {
  */
 export function lower(
   program: Program,
-  models: StoreModels,
+  { models, ...names }: Omit<Stores, "tests">,
   documents: Documents,
   { policyFiles, schemaFiles }: { policyFiles: PolicyFiles; schemaFiles: SchemaFiles },
   { azure, openapi }: Wings,
@@ -85,7 +85,7 @@ export function lower(
   const validation = new Validation(schemas, steps, report)
   const places = new Places(values.named(), describedBodies(program, validation))
   const bodySchemas = new BodySchemas(schemaFiles, schemas)
-  const common = { program, values, texts, expressions, models, report, azure, steps, bodySchemas }
+  const common = { program, values, texts, expressions, models, ...names, report, azure, steps, bodySchemas }
   const shared = { ...common, apimApis: apimApis(program) }
   const policies = new Policies(new GatewayHost(shared, backends, policyFiles), policyFiles, steps)
   const lowering = new RouteLowering(shared, places, backends, validation, policies)
@@ -129,7 +129,7 @@ export function lower(
 }
 
 /** The models of stores by digest. */
-function modelTable(models: StoreModels): PlanBody["models"] {
+function modelTable(models: Stores["models"]): PlanBody["models"] {
   return Object.fromEntries(
     [...models.values()].flatMap((each) => (each === undefined ? [] : [[each.digest, each.plan]])),
   )

@@ -5,37 +5,45 @@ import { isPattern } from "../core/glob.ts"
 import type { Project } from "../core/load.ts"
 import type { SourceFile, Span } from "../core/source.ts"
 import { compileModel } from "../model/compile-model.ts"
+import { type DeclaredNames, declaredNames } from "../model/declared-names.ts"
 import { modelInOrder } from "../model/model-order.ts"
 import { type DeclaredTests, readDeclaredTests } from "../model-test/declared-tests.ts"
-import { statementOf, statementsOf } from "./bind/bound.ts"
+import { statementsOf } from "./bind/bound.ts"
 import { StoreModel, type StoreModels } from "./lower/store-model.ts"
 import type { Declaration, Program } from "./program.ts"
 
 /** The models of all stores, and the tests named by stores. */
 export interface Stores {
   readonly models: StoreModels
+  /** By store, what can be known of the models with mistakes. */
+  readonly declaredNames: ReadonlyMap<string, DeclaredNames>
   readonly tests: readonly DeclaredTests[]
 }
 
 /** Compiles the models of all stores and reads their tests. Loaded by `import()`, only for a project with stores. */
 export function readStores(program: Program, project: Project, report: Report): Stores {
-  const models = compileModels(program, project, report)
-  return { models, tests: readDeclaredTests(testsOfStores(program, models, project), project, report) }
+  const { models, declaredNames } = compileModels(program, project, report)
+  const tests = readDeclaredTests(testsOfStores(program, models, project), project, report)
+  return { models, declaredNames, tests }
 }
 
 /** The part that `compile` needs for a project with stores. */
 export type StoreReader = typeof readStores
 
 /** Compiles each file once. Equal models share one entry in the plan. */
-function compileModels(program: Program, project: Project, report: Report): StoreModels {
+function compileModels(program: Program, project: Project, report: Report): Omit<Stores, "tests"> {
   const byFile = new Map<SourceFile, StoreModel | undefined>()
   const models = new Map<string, StoreModel | undefined>()
+  const names = new Map<string, DeclaredNames>()
   for (const store of program.all("store")) {
     const file = readModelFile(store, project)
     if (file !== undefined && !byFile.has(file)) byFile.set(file, compileFile(file, project, report))
-    models.set(store.name, file === undefined ? undefined : byFile.get(file))
+    const model = file === undefined ? undefined : byFile.get(file)
+    models.set(store.name, model)
+    const declared = file === undefined || model !== undefined ? undefined : declaredNames(file)
+    if (declared !== undefined) names.set(store.name, declared)
   }
-  return models
+  return { models, declaredNames: names }
 }
 
 /** The files that stores name as their models, for callers that do not compile them. Unreadable files are reported where they are named. */
@@ -43,9 +51,13 @@ export function readModelFiles(program: Program, project: Project): readonly Sou
   return program.all("store").flatMap((store) => readModelFile(store, project) ?? [])
 }
 
+/** A statement with a mistake still names its file, if there is one of this name. */
 function readModelFile({ bound }: Declaration, project: Project): SourceFile | undefined {
-  const filled = statementOf(bound.block, "model")?.args.get("path")
-  return filled === undefined ? undefined : project.readNamed(filled.value as string, filled.argument.span)
+  const written = bound.block?.statements.find(({ row }) => row.keyword === "model")
+  const filled = written?.args.get("path")
+  if (written === undefined || filled === undefined) return undefined
+  const [path, { span }] = [filled.value as string, filled.argument]
+  return written.broken && !project.hasNamed(path, span) ? undefined : project.readNamed(path, span)
 }
 
 /** A test file named by a store. */

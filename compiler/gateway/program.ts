@@ -76,7 +76,7 @@ export class Program {
 
   /** `complete`: all files were read. Otherwise a missing name may be declared in an unread file. */
   constructor(root: BoundBlock, complete: boolean, report: Report) {
-    this.root = complete ? root : { ...root, damaged: true }
+    this.root = complete ? root : { ...root, damaged: true, guesses: [undefined] }
     this.damaged = isDamaged(this.root)
     if (!complete) for (const kind of [...fileKinds, "store"] as const) this.#uncertain.add(kind)
     this.gateway = statementOf(root, "gateway")

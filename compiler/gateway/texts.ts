@@ -158,7 +158,6 @@ export function unescaped(text: string, start: number, end: number, problems: To
       start: at,
       end: at + match.length,
       detail: `\`${match}\` is not an escape`,
-      fix: [{ start: at, end: at, put: "\\" }],
     })
     return match
   })

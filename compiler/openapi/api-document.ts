@@ -12,8 +12,18 @@ export interface ApiDocument {
   readonly operations: readonly Operation[]
   /** Operations that were skipped, as requested (`GET /x`). */
   readonly skipped: ReadonlySet<string>
+  /** Parts of `paths` that seem to be operations but could not be read (reported). */
+  readonly lost: readonly LostOperation[]
   readonly securitySchemes: ReadonlyMap<string, SecurityScheme>
   readonly schemas: Schemas
+}
+
+/** The place of a mistake that hides an operation; all operations of the path if `method` is undefined. */
+export interface LostOperation {
+  readonly method: string | undefined
+  /** The path of its route, as it most likely was meant. */
+  readonly path: string
+  readonly span: Span
 }
 
 /** An address of the API, as the document declares it. */
@@ -43,6 +53,8 @@ export interface Operation {
   readonly parameters: readonly OperationParameter[]
   readonly body: OperationBody | undefined
   readonly responses: readonly OperationResponse[]
+  /** The place of a mistake that hides its responses (reported). */
+  readonly lostResponses: Span | undefined
   /** Alternative security requirements, of which one suffices. Undefined: the document declares none. */
   readonly security: readonly Requirement[] | undefined
 }

@@ -1,5 +1,6 @@
 import { mediaTypeOf } from "../../runtime/validation/media-type.ts"
 import { shown } from "../core/shown.ts"
+import type { Span } from "../core/source.ts"
 import type { Content, Example, FormField, OperationResponse, ResponseHeader } from "./api-document.ts"
 import type { DocumentFields } from "./fields.ts"
 import { type DocumentEntry, type DocumentMap, type DocumentNode, plainOf } from "./node.ts"
@@ -102,16 +103,21 @@ const headerKeys = [
   ...["schema", "content", "example", "examples"],
 ]
 
-/** Reads `responses` of an operation. `produces` are the media types of 2.0. */
+/** Whether a key of `responses` is a status, a class of statuses or `default`. */
+export function isStatus(code: string): boolean {
+  return /^(?:default|[1-5]xx|[1-5]\d\d)$/.test(code.toLowerCase())
+}
+
+/** Reads `responses` of an operation. `misspelt` is the place of a field that most likely is it, `produces` are the media types of 2.0. */
 export function readResponses(
   operation: DocumentMap,
-  at: DocumentNode["span"],
+  { span, misspelt }: { readonly span: Span; readonly misspelt: Span | undefined },
   produces: readonly string[],
   reading: ReaderContext,
 ): OperationResponse[] {
   const { fields } = reading
   if (!operation.entries.has("responses") && reading.version !== "3.1") {
-    fields.aside({ span: at }, "the operation has no `responses`")
+    fields.aside({ span }, "the operation has no `responses`", { cause: misspelt })
     return []
   }
   return fields.entries(operation, "responses").flatMap(([code, { key, value }]) => {
@@ -119,7 +125,7 @@ export function readResponses(
     if (map === undefined) return []
     fields.known(map, "a response", reading.version === "2.0" ? oldAnswerKeys : answerKeys)
     const status = code.toLowerCase()
-    if (!/^(?:default|[1-5]xx|[1-5]\d\d)$/.test(status)) {
+    if (!isStatus(code)) {
       fields.aside({ span: key }, `\`${shown(code)}\` is not a status; its description is ignored`)
       return []
     }

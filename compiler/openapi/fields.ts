@@ -1,5 +1,5 @@
 import type { Extra, Report } from "../core/diagnostic.ts"
-import { didYouMean } from "../core/nearest.ts"
+import { didYouMean, nearest } from "../core/nearest.ts"
 import { shown } from "../core/shown.ts"
 import type { Span } from "../core/source.ts"
 import { type DocumentEntry, type DocumentMap, type DocumentNode, kindOf, type ScalarNode } from "./node.ts"
@@ -94,12 +94,21 @@ export class DocumentFields {
     return this.wrong(field, `\`${key}\` must be ${expected}, found ${shownValue}`)
   }
 
-  /** Warns about keys that have no meaning here. */
-  known(map: DocumentMap, what: string, keys: readonly string[]): void {
+  /** Warns about keys that have no meaning here. Returns the places of those that are most likely a misspelt key, by the right key. */
+  known(map: DocumentMap, what: string, keys: readonly string[]): ReadonlyMap<string, Span> {
+    const misspelt = new Map<string, Span>()
     for (const [name, { key }] of map.entries) {
       if (keys.includes(name) || name.startsWith("x-") || name === "$ref") continue
-      this.report.add("SP8014", key, `${what} has no field \`${shown(name)}\`${didYouMean(name, keys)}`)
+      const free = keys.filter((each) => !map.entries.has(each))
+      const meant = nearest(name, free)
+      if (meant !== undefined) misspelt.set(meant, key)
+      this.report.add(
+        "SP8014",
+        key,
+        `${what} has no field \`${shown(name)}\`${didYouMean(name, meant === undefined ? keys : free)}`,
+      )
     }
+    return misspelt
   }
 
   missing(key: string, what: string, at: Span): undefined {

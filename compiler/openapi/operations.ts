@@ -1,7 +1,13 @@
 import { shown } from "../core/shown.ts"
 import type { Span } from "../core/source.ts"
-import type { ApiDocument, Operation, OperationParameter, SecurityScheme } from "./api-document.ts"
-import { type ReaderContext, readResponses } from "./contents.ts"
+import type {
+  ApiDocument,
+  LostOperation,
+  Operation,
+  OperationParameter,
+  SecurityScheme,
+} from "./api-document.ts"
+import { isStatus, type ReaderContext, readResponses } from "./contents.ts"
 import { isNull } from "./fields.ts"
 import type { DocumentMap, DocumentNode } from "./node.ts"
 import { mediasOf, readInputs } from "./parameters.ts"
@@ -49,7 +55,7 @@ export function readOperations(
   root: DocumentMap,
   schemes: Schemes,
   reading: ReaderContext,
-): Pick<ApiDocument, "operations" | "skipped"> {
+): Pick<ApiDocument, "operations" | "skipped" | "lost"> {
   const reader = new Reader(root, schemes, reading)
   if (!root.entries.has("paths") && reading.version !== "3.1")
     reading.fields.aside(root, "the document has no `paths`")
@@ -57,7 +63,7 @@ export function readOperations(
     const item = reading.fields.part(value, "a path")
     if (item !== undefined) reader.path(template, key, withSiblings(value, item, reading))
   }
-  return { operations: reader.operations(), skipped: reader.skipped }
+  return { operations: reader.operations(), skipped: reader.skipped, lost: reader.lost }
 }
 
 /** Keys next to the `$ref` of a path belong to the path as well. A key in both places has no defined meaning (OpenAPI 3.1 §4.8.9). */
@@ -79,6 +85,7 @@ function withSiblings(value: DocumentNode, item: DocumentMap, { fields }: Reader
 /** Reads paths one by one; operations with one method and path shape are joined at the end. */
 class Reader {
   readonly skipped = new Set<string>()
+  readonly lost: LostOperation[] = []
   readonly #root: DocumentMap
   readonly #schemes: Schemes
   readonly #reading: ReaderContext
@@ -99,12 +106,13 @@ class Reader {
     const { fields } = this.#reading
     const item = this.#withoutSkipped(template, whole)
     if (item === undefined) return
-    fields.known(item, "a path", pathKeys)
+    const misspelt = fields.known(item, "a path", pathKeys)
     this.#reportServers(item, "a path")
     const parts = templateParts(template)
     const { path = template, query = [] } = parts ?? {}
     const route = routePath(path)
     if (parts !== undefined) reportParts(parts, at, this.#reading)
+    this.#lose(path, at, misspelt)
     if ("problem" in route) fields.aside({ span: at }, `${route.problem}: the path is left out`)
     for (const name of ["trace", "query", "additionalOperations"]) {
       const entry = item.entries.get(name)
@@ -128,11 +136,21 @@ class Reader {
         span: entry.key,
         method: method.toUpperCase(),
         route,
+        misspelt: misspelt.get("parameters"),
       }
       this.#add(place, this.#operation(place, item, map))
       if (++this.#count !== operationsMax + 1) continue
       fields.report.add("SP8006", entry.key, `the document has more than ${operationsMax} operations`)
     }
+  }
+
+  /** Keeps the routes that a misspelt method or a path without its `/` hides. */
+  #lose(path: string, at: Span, misspelt: ReadonlyMap<string, Span>): void {
+    const meant = routePath(path.startsWith("/") ? path : `/${path}`)
+    if ("problem" in meant) return
+    if (!path.startsWith("/")) this.lost.push({ method: undefined, path: meant.path, span: at })
+    for (const [name, span] of misspelt)
+      if (methods.includes(name)) this.lost.push({ method: name.toUpperCase(), path: meant.path, span })
   }
 
   /** Undefined when no operation is left. */
@@ -192,7 +210,8 @@ class Reader {
   #operation(place: Place, item: DocumentMap, map: DocumentMap): Operation {
     const { fields } = this.#reading
     const { span, method, path, query, pathSpan, route } = place
-    fields.known(map, "an operation", operationKeys)
+    const misspelt = fields.known(map, "an operation", operationKeys)
+    const wrong = fields.entries(map, "responses").find(([code]) => !isStatus(code))
     this.#reportServers(map, "an operation")
     const callbacks = map.entries.get("callbacks")
     if (callbacks !== undefined)
@@ -206,7 +225,13 @@ class Reader {
     const inputs = readInputs(lists, map, mediasOf("consumes", medias, this.#reading), this.#reading)
     const names = "names" in route ? route.names : new Map<string, string>()
     const given = withQuery(inputs.parameters, query, pathSpan, this.#reading)
-    const used = "names" in route ? this.#placed(given, inputs.unread, names, place) : given
+    const used =
+      "names" in route
+        ? this.#placed(given, inputs.unread, names, {
+            ...place,
+            misspelt: misspelt.get("parameters") ?? place.misspelt,
+          })
+        : given
     return {
       id: this.#id(map),
       summary: fields.text(map, "summary"),
@@ -221,7 +246,13 @@ class Reader {
       pathSpan,
       parameters: used,
       body: inputs.body,
-      responses: readResponses(map, span, mediasOf("produces", medias, this.#reading), this.#reading),
+      responses: readResponses(
+        map,
+        { span, misspelt: misspelt.get("responses") },
+        mediasOf("produces", medias, this.#reading),
+        this.#reading,
+      ),
+      lostResponses: misspelt.get("responses") ?? wrong?.[1].key,
       security: readSecurity(map, this.#schemes, fields) ?? this.#security,
     }
   }
@@ -252,7 +283,7 @@ class Reader {
       fields.aside(
         { span: place.pathSpan },
         `${place.method} does not describe the parameter \`${shown(name)}\`, so any value is let through`,
-        { related: [{ span: place.span, message: "the operation" }] },
+        { related: [{ span: place.span, message: "the operation" }], cause: place.misspelt },
       )
     return kept
   }
@@ -289,4 +320,6 @@ interface Place {
   readonly span: Span
   readonly method: string
   readonly route: ReturnType<typeof routePath>
+  /** The place of a misspelt `parameters`. */
+  readonly misspelt: Span | undefined
 }

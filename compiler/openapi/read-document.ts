@@ -11,6 +11,8 @@ import { DocumentReferences, type LoadFile } from "./references.ts"
 import { Schemas } from "./schema.ts"
 import { readSecuritySchemes } from "./security.ts"
 
+const infoKeys = ["title", "summary", "description", "termsOfService", "contact", "license", "version"]
+
 /** Keys of a document of 2.0; others are reported. */
 const oldKeys = [
   "swagger",
@@ -84,6 +86,7 @@ export function readApiDocument(
   if (parts !== undefined) fields.known(parts, "`components`", componentKeys)
   const info = fields.map(root.entries.get("info")?.value, "`info`")
   if (info === undefined && !root.entries.has("info")) fields.aside(root, "the document has no `info`")
+  if (info !== undefined) fields.known(info, "`info`", infoKeys)
   return {
     version,
     title: (info === undefined ? undefined : fields.text(info, "title")) ?? file.path,

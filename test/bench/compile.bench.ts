@@ -107,10 +107,10 @@ function phases(): ReadonlyMap<string, number> {
   checkNames(program, found)
   checkNetworks(program, found)
   done("check", undefined)
-  const { models } = done("model", readStores(program, project, found))
+  const stores = done("model", readStores(program, project, found))
   const policyFiles = readPolicyFiles(program, project, undefined, found)
   const named = { policyFiles, schemaFiles: readSchemaFiles(program, project, undefined, found) }
-  const { body, origins } = done("lower", lower(program, models, new Map(), named, {}, found))
+  const { body, origins } = done("lower", lower(program, stores, new Map(), named, {}, found))
   done("seal", readPlan({ format: planFormat, digest: digestOf(body), plan: body, origins }))
   return times
 }

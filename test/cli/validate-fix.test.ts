@@ -46,11 +46,6 @@ const fixes: readonly (readonly [code: string, lines: readonly string[], fixed: 
     ['outbound { header set "X-Id" ${request.id} }', 'GET "/"'],
     ['outbound { header set "X-Id" "${request.id}" }', 'GET "/"'],
   ],
-  [
-    "SP1021",
-    ['outbound { header set "X-Path" "a\\d" }', 'GET "/"'],
-    ['outbound { header set "X-Path" "a\\\\d" }', 'GET "/"'],
-  ],
   ["SP1031", ['GET\u200b "/"'], ['GET "/"']],
   ["SP1032", ['timeout 5s\r  GET "/"'], ["timeout 5s", 'GET "/"']],
   ["SP1034", ["GET /{id}"], ['GET "/{id}"']],

@@ -1,4 +1,4 @@
-import { type Kind, type Mistake, mistakesOf, type Numbers } from "./corpus.ts"
+import { type Kind, lineAt, type Mistake, mistakesOf, type Numbers } from "./corpus.ts"
 import { kinds } from "./kinds.ts"
 import type { Example } from "./projects.ts"
 
@@ -8,12 +8,21 @@ const readable = (kind: Kind): boolean =>
     kind.name,
   )
 
+/** A mistake in the name of a file: what the file says is unknown, so other mistakes cannot be found there. */
+const renamesFile = ({ example, file, start }: Mistake): boolean => {
+  const text = example.files.get(file) as string
+  const [from, until] = lineAt(text, start)
+  return [...text.slice(from, until).matchAll(/"(?:\w+\/)[^"]*"/g)].some(
+    ({ index, 0: { length } }) => start >= from + index && start <= from + index + length,
+  )
+}
+
 /** Five mistakes at lines that are not near each other. */
 export function fiveIn(example: Example, next: Numbers): Mistake[] {
   const five: Mistake[] = []
   while (five.length < 5) {
     const [mistake] = mistakesOf(kinds[next(kinds.length)] as Kind, example, 1, next)
-    if (mistake === undefined || !readable(mistake.kind)) continue
+    if (mistake === undefined || !readable(mistake.kind) || renamesFile(mistake)) continue
     const isNear = (other: Mistake): boolean =>
       other.file === mistake.file &&
       Math.abs(lineOf(example, other.file, other.start) - lineOf(example, mistake.file, mistake.start)) < 4

@@ -674,6 +674,7 @@ export const rooms: readonly Room[] = [
     path: "compiler/model",
     doors: [
       "compile-model",
+      "declared-names",
       "containment",
       "explain",
       "format",

@@ -95,6 +95,14 @@ function readValue(cursor: Cursor, quote: string, name: string): Raw | undefined
     return undefined
   }
   const value = cursor.text.slice(start, end)
+  // The quote that ends the value begins the next one, as in `name="a other="b"`, or the tag ends before it.
+  if (/\s[A-Za-z_][\w.:-]*=$|^[^\n<@]*>[ \t]*\r?\n/.test(value)) {
+    cursor.at = end + 1
+    cursor.derail(start - 1, start, `the value of \`${shown(name)}\` has no closing quote`, {
+      help: `Add \`${quote}\` at its end.`,
+    })
+    return undefined
+  }
   const behind = expressionIn(cursor, start, value)
   if (behind !== undefined) {
     const raw = readAround(cursor, { start, until: quote, behind })
@@ -119,13 +127,6 @@ function readValue(cursor: Cursor, quote: string, name: string): Raw | undefined
     return undefined
   }
   cursor.at = end + 1
-  // The quote that ends the value begins the next one: `name="a other="b"`.
-  if (/\s[A-Za-z_][\w.:-]*=$/.test(value)) {
-    cursor.derail(start - 1, start, `the value of \`${shown(name)}\` has no closing quote`, {
-      help: `Add \`${quote}\` at its end.`,
-    })
-    return undefined
-  }
   const less = start + value.indexOf("<")
   // On one line, `<` is most likely intended. Over several lines, the closing quote is probably missing.
   if (less >= start && value.includes("\n") && !cursor.damaged)

@@ -24,6 +24,8 @@ export interface BoundBlock {
   readonly damaged: boolean
   /** Statements with an unknown keyword. */
   readonly unknown: readonly Statement[]
+  /** The keywords that the unknown ones most likely mean. Undefined: any, e.g. because the line of the block's own statement is damaged. */
+  readonly guesses: readonly (string | undefined)[]
 }
 
 /** An argument in its slot. `value` is the parsed literal (a number of milliseconds, a path, …); its type depends on the kind of slot. */

@@ -7,11 +7,19 @@ import type { BlockName } from "../schema/block-name.ts"
 import { blocks, laterWords } from "../schema/blocks.ts"
 import { listed } from "../schema/slots.ts"
 
+/** A block, as far as its keywords go. */
+export interface KeywordBlock {
+  readonly name: BlockName
+  /** The statement that has the block. */
+  readonly owner: Statement | undefined
+  /** Its keywords, those that it can still have first. */
+  readonly candidates: readonly string[]
+}
+
 /** Reports a keyword that its block does not accept: one of other blocks, of a later version, or an unknown one. */
 export function reportKeyword(
   statement: Statement,
-  name: BlockName,
-  owner: Statement | undefined,
+  { name, owner, candidates }: KeywordBlock,
   report: Report,
 ): void {
   const { text, span } = statement.keyword
@@ -49,11 +57,11 @@ export function reportKeyword(
     return
   }
   const keywords = blocks[name].rows.map((row) => row.keyword)
-  const meant = soleNearest(text, keywords)
+  const meant = soleNearest(text, candidates)
   report.add(
     "SP2001",
     span,
-    `${blocks[name].title} has no statement \`${shown(text)}\`${didYouMean(text, keywords)}`,
+    `${blocks[name].title} has no statement \`${shown(text)}\`${didYouMean(text, candidates)}`,
     {
       help: `Allowed here: ${listed(
         keywords.map((keyword) => `\`${keyword}\``),

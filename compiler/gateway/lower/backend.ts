@@ -11,6 +11,7 @@ import {
   statementOf,
   statementsOf,
 } from "../bind/bound.ts"
+import { mayHide } from "../bind/hidden.ts"
 import { inlineBackendPrefix } from "../bind/names.ts"
 import type { Declaration } from "../program.ts"
 import { type Discovered, lowerDiscovery } from "./discovery.ts"
@@ -137,7 +138,7 @@ function lowerTargets(
   const url = statementOf(block, "url")
   const statements = statementsOf(block, "target")
   if (reportExclusion(block, report)) return undefined
-  if (!["url", "target", "targets"].some((each) => mentions(block, each)) && block?.damaged !== true) {
+  if (!["url", "target", "targets"].some((each) => mentions(block, each) || mayHide(block, each))) {
     report.add("SP2009", headSpan(bound.statement), `\`${name}\` has neither \`url\` nor \`target\``, {
       help: 'Add `url "http://…"`.',
     })

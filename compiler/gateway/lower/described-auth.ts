@@ -136,6 +136,7 @@ export class DescribedAuth {
       name,
       statements: [...(mapping.block?.statements ?? []), ...claim.statements],
       damaged: mapping.block?.damaged ?? false,
+      guesses: mapping.block?.guesses ?? [],
       unknown: mapping.block?.unknown ?? [],
     }
     return { ...mapping, row: auth, form, statement, block }

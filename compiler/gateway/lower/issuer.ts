@@ -2,6 +2,7 @@ import type { InlineKey, Issuer } from "../../../runtime/plan/resources.ts"
 import type { LoadText } from "../../../runtime/plan/text.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import { type BoundBlock, type BoundStatement, headSpan, statementOf, statementsOf } from "../bind/bound.ts"
+import { mayHide } from "../bind/hidden.ts"
 import type { Declaration } from "../program.ts"
 import { listed } from "../schema/slots.ts"
 import type { ClaimTypes } from "./place.ts"
@@ -30,7 +31,7 @@ export function claimsOfIssuer({ bound }: Declaration): ClaimTypes {
   const statement = statementOf(bound.block, "claims")
   const block = statement?.block
   // A list that was not read completely must not make the other claims errors.
-  if (bound.block?.damaged === true || block === undefined || block.damaged) return "any"
+  if (mayHide(bound.block, "claims") || block === undefined || block.damaged) return "any"
   const claims: Record<string, string> = {}
   for (const each of block.statements) claims[each.statement.keyword.text] = claimType(each)
   return claims
@@ -124,7 +125,7 @@ function lowerSource(bound: BoundStatement, values: Values, report: Report): Iss
     const keys = file.args.value<{ file: string }>("file")
     return keys === undefined ? undefined : { keys, issuer }
   }
-  if (block?.damaged !== true) {
+  if (!["discovery", "keys", "key", "issuer"].some((each) => mayHide(block, each))) {
     const keyed = file !== undefined || inline.length > 0
     // Names the missing half: the user has written one of two statements that belong together.
     const what = keyed ? "no `issuer`" : issuer === undefined ? "neither `discovery` nor `keys`" : "no `keys`"
@@ -208,7 +209,7 @@ function lowerAudiences(
   }
   if (any !== undefined) return null
   if (first === undefined) {
-    if (block?.damaged !== true)
+    if (!mayHide(block, "audience"))
       // Not a default of "any": that is the mistake of most gateways, so it has to be written.
       report.add("SP3020", headSpan(statement), "tokens issued for any other service would be accepted")
     return undefined

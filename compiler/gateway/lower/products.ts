@@ -4,6 +4,7 @@ import type { Report } from "../../core/diagnostic.ts"
 import type { Span } from "../../core/source.ts"
 import type { Word } from "../ast.ts"
 import { type BoundStatement, headSpan, mentions, statementOf, statementsOf } from "../bind/bound.ts"
+import { mayHide } from "../bind/hidden.ts"
 import type { Declaration, Program } from "../program.ts"
 import type { KeyUses } from "./key-uses.ts"
 import type { Values } from "./values.ts"
@@ -124,7 +125,7 @@ function scopeOf(
   }
   if (!["product", "api"].some((keyword) => mentions(block, keyword))) {
     // A damaged block may have had the statement.
-    if (block?.damaged === false)
+    if (block !== undefined && !["product", "api"].some((keyword) => mayHide(block, keyword)))
       report.add("SP2009", headSpan(bound.statement), `\`${name}\` has neither \`product\` nor \`api\``, {
         help: "Add `product NAME`, or `api NAME`.",
       })

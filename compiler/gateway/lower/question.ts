@@ -2,6 +2,7 @@ import type { RelationQuestion } from "../../../runtime/plan/step-values.ts"
 import type { Text } from "../../../runtime/plan/text.ts"
 import { shown } from "../../core/shown.ts"
 import type { Span } from "../../core/source.ts"
+import type { DeclaredNames } from "../../model/declared-names.ts"
 import type { TextArgument, Word } from "../ast.ts"
 import { type BoundBlock, type BoundStatement, headSpan, statementsOf } from "../bind/bound.ts"
 import { listed } from "../schema/slots.ts"
@@ -74,6 +75,7 @@ export function lowerQuestion(
   const model = context.models.get(decider.store)
   const question = { relation, object: objectIs, user: userIs, objectAt, userAt }
   if (model !== undefined && !fitsModel(model, question, context)) return undefined
+  checkNames(context.declaredNames.get(decider.store), question, context)
   return { ...decider, relation: relation.text, object, user, ...more }
 }
 
@@ -245,6 +247,32 @@ function fitsModel(model: StoreModel, question: Question, context: StepContext):
     },
   )
   return false
+}
+
+/**
+ * Reports misspelt names of a model with mistakes, which cannot be asked more. Only names that are similar to one of the model, and that its
+ * text does not have anywhere: another may be what one of the mistakes hides.
+ */
+function checkNames(names: DeclaredNames | undefined, question: Question, context: StepContext): void {
+  if (names === undefined) return
+  const { relation, object, user, objectAt, userAt } = question
+  const hint = (word: string, known: Iterable<string>) =>
+    names.hasWord(word) ? "" : context.program.hint(word, [...known])
+  const related = [{ span: names.file.span(0, 0), message: "the model" }]
+  for (const [{ type }, { span }] of [
+    [object, objectAt],
+    [user, userAt],
+  ] as const) {
+    const near = names.types.has(type) ? "" : hint(type, names.types.keys())
+    if (near !== "")
+      context.report.add("SP5011", span, `the model has no type \`${type}\`${near}`, { related })
+  }
+  const relations = names.types.get(object.type)
+  if (relations === undefined || relations.includes(relation.text)) return
+  const near = hint(relation.text, relations)
+  if (near === "") return
+  const detail = `\`${object.type}\` has no relation \`${shown(relation.text)}\`${near}`
+  context.report.add("SP5012", relation.span, detail, { related })
 }
 
 /** The remedy with the types of users that can have the relation. */

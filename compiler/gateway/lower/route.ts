@@ -3,6 +3,7 @@ import { isAnswer } from "../../../runtime/plan/steps.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import { mockAnswer } from "../../openapi/mock-answer.ts"
 import { type BoundBlock, type BoundStatement, headSpan, mentions, statementOf } from "../bind/bound.ts"
+import { mayHide } from "../bind/hidden.ts"
 import type { RouteScope, RouteSource } from "../routes.ts"
 import { stepLowerings } from "../schema/steps.ts"
 import type { StatementDefinition } from "../step-text.ts"
@@ -50,6 +51,17 @@ export interface LoweredRoute {
 export interface Missing {
   readonly auth: boolean
   readonly backend: boolean
+}
+
+/** Statements with which a route has `auth`. */
+const authenticating = ["auth", "use"]
+
+/** Statements with which a route has a backend, or may need none. */
+const backing = ["backend", "respond", "mock", "policy", "use", "inbound"]
+
+/** Whether a line with a mistake in one of the blocks may be one of these statements. */
+function mayHideAny(chain: readonly (RouteScope | undefined)[], keywords: readonly string[]): boolean {
+  return chain.some((scope) => keywords.some((each) => mayHide(scope?.block, each)))
 }
 
 type Shared = Omit<StepContext, "place" | "places" | "scope" | "block" | "behind" | "backends">
@@ -153,13 +165,13 @@ export class RouteLowering {
     return {
       lowered: { route: planRoute(source, chain, sections, this.#timeoutMs), ...sections },
       missing: {
-        auth:
-          ownAuth !== undefined && authItems.length === 0 && !chain.some((scope) => scope?.block?.damaged),
+        auth: ownAuth !== undefined && authItems.length === 0 && !mayHideAny(chain, authenticating),
         backend:
           !answers &&
           forward === undefined &&
           !documents.finds &&
-          !chain.some((scope) => scope?.block?.damaged || mentions(scope?.block, "backend")),
+          !chain.some((scope) => mentions(scope?.block, "backend")) &&
+          !mayHideAny(chain, backing),
       },
     }
   }
@@ -457,7 +469,9 @@ function lowerMock(
   const media = args.value<string>("media")?.toLowerCase()
   const answer = mockAnswer(described.operation, described.document, args.value<number>("status"), media)
   if (typeof answer !== "string") return steps.add(answer, headSpan(statement.statement))
-  report.add("SP8012", own ? headSpan(statement.statement) : described.operation.span, answer)
+  report.add("SP8012", own ? headSpan(statement.statement) : described.operation.span, answer, {
+    cause: described.operation.lostResponses,
+  })
   return "broken"
 }
 

@@ -1,9 +1,10 @@
 import type { Report } from "../../core/diagnostic.ts"
 import type { Statement, Word } from "../ast.ts"
 import { type BoundBlock, type BoundStatement, statementsOf } from "../bind/bound.ts"
+import { mayHide } from "../bind/hidden.ts"
 import { cuttable } from "../bind/names.ts"
 import { checkPolicies, usesMax } from "../check/policies.ts"
-import { isDamaged, type Program } from "../program.ts"
+import type { Program } from "../program.ts"
 import type { RouteScope } from "../routes.ts"
 
 /** A statement that applies to a route, and where it is written. */
@@ -22,6 +23,9 @@ function isInside({ span }: Word, statement: Statement): boolean {
   const { file, start, end } = statement.span
   return span.file === file && start <= span.start && span.end <= end
 }
+
+/** Declarations whose blocks can be around a route, or used there. */
+const declarations = ["gateway", "product", "policy", "api"]
 
 const kinds: ReadonlySet<string> = new Set([...cuttable, "respond", "policy"])
 
@@ -76,24 +80,31 @@ export class Scopes {
 
   /** Call it after all routes: reports each `without` that never removed anything. */
   reportIdle(): void {
-    // A statement that was not understood may be what `without` removes, if it is in a block around it.
-    if (this.#program.root.damaged) return
-    const apis = this.#program.all("api").filter(({ bound }) => isDamaged(bound.block))
-    const around = [this.#program.gateway, ...this.#shared()]
-    if (around.some((bound) => isDamaged(bound?.block))) return
+    const { root } = this.#program
+    // A declaration that was not understood may be one around the route, with what `without` removes.
+    if (declarations.some((each) => mayHide(root, each))) return
     for (const [word, cut] of this.#without) {
-      if (apis.some(({ bound: { statement } }) => isInside(word, statement))) continue
       const policy = this.#program.find("policy", word.text)
       if (cut || (policy === undefined && !cuttable.includes(word.text))) continue
+      // A policy comes with `use`, and so may a statement.
+      const searched = policy === undefined ? [word.text, "use"] : ["use"]
+      const around = [...this.#shared(), ...this.#blocksAround(word)]
+      if (around.some((block) => searched.some((each) => mayHide(block, each)))) continue
       this.#report.add("SP3012", word.span, `no outer block has a \`${word.text}\` that applies here`)
     }
   }
 
-  /** Statements whose blocks apply to several APIs. */
-  #shared(): readonly BoundStatement[] {
-    return (["policy", "product"] as const)
-      .flatMap((kind) => this.#program.all(kind))
-      .map(({ bound }) => bound)
+  /** Blocks that apply to several APIs. */
+  #shared(): readonly (BoundBlock | undefined)[] {
+    const declared = (["policy", "product"] as const).flatMap((kind) => this.#program.all(kind))
+    return [this.#program.gateway?.block, ...declared.map(({ bound }) => bound.block)]
+  }
+
+  /** The API of a route with this word, and its versions: operations outside of a version belong to each. */
+  #blocksAround(word: Word): (BoundBlock | undefined)[] {
+    const api = this.#program.all("api").find(({ bound }) => isInside(word, bound.statement))?.bound.block
+    const versions = api?.statements.filter(({ row }) => row.keyword === "version") ?? []
+    return [api, ...versions.map(({ block }) => block)]
   }
 
   #cut(items: readonly Item[], word: Word): readonly Item[] {

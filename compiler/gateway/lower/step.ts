@@ -6,6 +6,7 @@ import type { Step, StepId } from "../../../runtime/plan/steps.ts"
 import type { AzureCompiler } from "../../azure/wing.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import type { Span } from "../../core/source.ts"
+import type { DeclaredNames } from "../../model/declared-names.ts"
 import type { BoundBlock, BoundStatement } from "../bind/bound.ts"
 import type { Program } from "../program.ts"
 import type { Backends } from "./backends.ts"
@@ -36,6 +37,8 @@ export interface StepContext {
   readonly texts: TextLowering
   readonly expressions: Expressions
   readonly models: StoreModels
+  /** By store, what can be known of the models with mistakes. */
+  readonly declaredNames: ReadonlyMap<string, DeclaredNames>
   readonly report: Report
   /** Set if the project has policy documents or templates. */
   readonly azure: AzureCompiler | undefined

@@ -143,12 +143,14 @@ function lowerOrigins(statement: BoundStatement, context: StepContext): Text[] |
       context.report.add("SP2039", argument.span, detail, { help: "Remove the `/` at the end.", fix })
       continue
     }
+    const path = /^[a-z+.-]+:\/\/[^/]+(?<path>\/.*)$/i.exec(written)?.groups?.["path"]
+    const beyond = path === undefined ? "" : `Remove the path \`${shown(path)}\`. `
     context.report.add(
       "SP2039",
       argument.span,
       `\`${shown(written)}\` is not the origin of a site: it would never match`,
       {
-        help: 'Write scheme, host and perhaps port, e.g. `"https://app.acme.example"` or `"https://*.acme.example"`.',
+        help: `${beyond}Write scheme, host and perhaps port, e.g. \`"https://app.acme.example"\` or \`"https://*.acme.example"\`.`,
       },
     )
   }

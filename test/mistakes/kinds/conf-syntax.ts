@@ -390,12 +390,14 @@ const separators: readonly Kind[] = [
     says: /LF/,
     slips: (text) =>
       plainLines(text)
-        .filter(({ end }) => text[end] === "\n")
+        // Before an empty line it would be CR LF, a valid end of a line.
+        .filter(({ end }) => text[end] === "\n" && text[end + 1] !== "\n")
         .map(({ end }) => ({ start: end, end: end + 1, put: "\r", at: [end, end] })),
   },
   {
     name: "merge conflict",
-    files: /\.(?:conf|fga|yaml|xml)$/,
+    // Tests of the gateway are no part of a compilation.
+    files: /(?<!\.gw)\.(?:conf|fga|yaml|xml)$/,
     codes: ["SP0014"],
     says: "<<<<<<<",
     slips: (text) =>

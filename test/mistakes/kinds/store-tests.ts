@@ -47,7 +47,8 @@ export const storeTests: readonly Kind[] = [
         start,
         end,
         put: "",
-        at: [lineAt(text, lineAt(text, start - 1)[0] - 1)[0], start + 200],
+        // The entry that lacks it: from its `-` on.
+        at: [text.lastIndexOf("- ", start), start + 200],
         says: `\`${groups["key"]}\``,
       })),
   },
