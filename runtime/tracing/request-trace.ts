@@ -55,7 +55,8 @@ export class RequestTrace {
   /** The part to which the next ones belong: a step that may wait. Undefined: the request itself. */
   open: RecordedPart | undefined
   readonly #caller: CallerContext
-  readonly #parts: RecordedPart[] = []
+  /** Made with the first part: most requests are not recorded. */
+  #parts: RecordedPart[] | undefined
 
   constructor(caller: CallerContext, sampled: boolean, recording: boolean) {
     this.traceId = caller.parent?.traceId ?? randomId(16)
@@ -67,6 +68,7 @@ export class RequestTrace {
 
   /** Adds a part, which ends later. */
   add(part: RecordedPart): void {
+    this.#parts ??= []
     if (this.#parts.length < partsMax) this.#parts.push(part)
   }
 
@@ -77,7 +79,7 @@ export class RequestTrace {
 
   /** Number of spans that `json` contains. */
   get size(): number {
-    return this.#parts.length + 1
+    return (this.#parts?.length ?? 0) + 1
   }
 
   /** All spans as JSON, separated by commas. A part that has not ended gets the end of the request. */
@@ -99,7 +101,7 @@ export class RequestTrace {
       attributes: whole.attributes(),
       error: whole.error,
     })
-    for (const part of this.#parts)
+    for (const part of this.#parts ?? [])
       text += `,${spanJson({
         traceId,
         spanId: part.spanId,

@@ -1,14 +1,15 @@
 // What traces cost: the CPU time of the gateway for a proxied request without `tracing`, with 1% of the requests sampled, and with all. One
-// process runs the three plans in turn, because processes of one program differ by more than the smallest bar. A collector in a process of its own
-// takes the spans.
+// process has a gateway for each of them, which serve in turn: processes of one program differ by more than the smallest bar, and so do rounds after a
+// change of the plan. A collector in a process of its own takes the spans.
 import { fork } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync, rmSync } from "node:fs"
 import { createServer } from "node:http"
-import { connect } from "node:net"
+import { connect, type Socket } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import pg from "pg"
 import { MemoryFiles } from "../../compiler/core/files.ts"
 import { startRuntime } from "../../runtime/main.ts"
 import type { Plan } from "../../runtime/plan/plan.ts"
@@ -18,13 +19,13 @@ import { freePort } from "../support/free-port.ts"
 import { startThrowAwayPostgres } from "../support/throw-away-postgres.ts"
 import { median, row } from "./gateway/report.ts"
 
-const roundCount = Number(process.env["SALLYPORT_BENCH_ROUNDS"] ?? 40)
+const roundCount = Number(process.env["SALLYPORT_BENCH_ROUNDS"] ?? 400)
 /** Requests of a round. Rounds are short and in turn, so that other work on the machine hits all of them. */
-const requests = 1_000
-const warmUps = 8_000
+const requests = 200
+const warmUpRounds = 50
 const connections = 32
-/** Requests after each change of the plan, which are not counted: the connections to the backend are kept, but the steps are new. */
-const settling = 200
+const request =
+  "GET /plain/7 HTTP/1.1\r\nhost: bench\r\nuser-agent: bench/1\r\naccept: application/json\r\nx-api-key: secret-key\r\n\r\n"
 
 /** The plans, and how much a request may cost above one without `tracing`. */
 const modes = [
@@ -83,58 +84,90 @@ class Role {
   }
 }
 
-/** Sends `count` requests over `connections` connections, one after the other on each. */
-async function send(port: number, count: number): Promise<void> {
-  let left = count
-  const request =
-    "GET /plain/7 HTTP/1.1\r\nhost: bench\r\nuser-agent: bench/1\r\naccept: application/json\r\nx-api-key: secret-key\r\n\r\n"
-  const client = () =>
-    new Promise<void>((resolve, reject) => {
-      const socket = connect(port, "127.0.0.1")
-      const next = () => void (left-- <= 0 ? socket.end() : socket.write(request))
-      let received = ""
-      socket.setEncoding("latin1").setNoDelay()
-      socket.on("connect", next).on("error", reject)
-      socket.on("close", () => resolve())
-      socket.on("data", (text: string) => {
-        received += text
-        if (!received.endsWith("~")) return
-        if (!received.startsWith("HTTP/1.1 200 ")) reject(new Error(received))
-        received = ""
+const ignore = () => undefined
+
+/** Kept connections to a gateway, on each of which one request follows the other. */
+class Client {
+  readonly #port: number
+  #sockets: Socket[] = []
+
+  constructor(port: number) {
+    this.#port = port
+  }
+
+  /** Sends `count` requests, and waits for their responses. */
+  async send(count: number): Promise<void> {
+    let left = count
+    const sendOn = (socket: Socket) =>
+      new Promise<void>((resolve, reject) => {
+        let received = ""
+        const next = () => {
+          left -= 1
+          if (left >= 0) socket.write(request)
+          else {
+            socket.removeAllListeners("data").removeAllListeners("close").removeAllListeners("error")
+            socket.on("error", ignore)
+            resolve()
+          }
+        }
+        socket
+          .on("error", reject)
+          .on("close", () => reject(new Error(`the gateway closed a connection: ${received}`)))
+        socket.on("data", (chunk: Buffer) => {
+          received += chunk.toString("latin1")
+          if (!received.endsWith("~")) return
+          if (!received.startsWith("HTTP/1.1 200 ")) reject(new Error(received))
+          received = ""
+          next()
+        })
         next()
       })
-    })
-  await Promise.all(Array.from({ length: connections }, client))
+    // A gateway closes connections that were idle for long, which happens on a machine with much else to do.
+    const open = this.#sockets.filter(({ destroyed }) => !destroyed)
+    while (open.length < connections) open.push(connect(this.#port, "127.0.0.1").setNoDelay())
+    this.#sockets = open
+    await Promise.all(open.map(sendOn))
+  }
+
+  close(): void {
+    for (const socket of this.#sockets) socket.destroy()
+  }
 }
 
 async function measure(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "sallyport-bench-"))
   const postgres = await startThrowAwayPostgres()
   const [backend, collector] = [new Role("backend"), new Role("collector")]
-  const ports = {
-    port: await freePort(),
-    backend: await backend.started<number>(),
-    collector: await collector.started<number>(),
-  }
-  const gateway = new Role("gateway", { folder, databaseUrl: postgres.url("postgres") })
+  const ports = { backend: await backend.started<number>(), collector: await collector.started<number>() }
+  const gateway = new Role("gateways", { folder })
+  const database = new pg.Client({ connectionString: postgres.url("postgres") })
+  const clients: Client[] = []
   try {
-    await gateway.started()
-    const plans = modes.map(({ words }) => planOf(ports, words))
+    await Promise.all([gateway.started(), database.connect()])
+    const served: number[] = []
+    for (const [index, { words }] of modes.entries()) {
+      const port = await freePort()
+      await database.query(`CREATE DATABASE bench_${index}`)
+      const databaseUrl = postgres.url(`bench_${index}`)
+      await gateway.ask({ serve: planOf({ ...ports, port }, words), databaseUrl })
+      served.push(port)
+    }
+    for (const port of served) clients.push(new Client(port))
     const found = modes.map(() => [] as number[])
-    for (let round = -1; round < roundCount; round++)
-      // Each round begins with another plan, so that each one follows a change of the plan: a plan that goes on is warmer than one that begins.
+    for (let round = -warmUpRounds; round < roundCount; round++)
+      // Each round begins with another gateway, because one follows upon the collector's work for the one before.
       for (const step of modes.keys()) {
-        const at = (step + round + 1) % modes.length
-        await gateway.ask({ apply: plans[at] })
-        await send(ports.port, round < 0 ? warmUps : settling)
+        const at = (step + round + warmUpRounds) % modes.length
         const before = await gateway.ask<number>({ cpu: true })
-        await send(ports.port, requests)
+        await clients[at]?.send(requests)
         const cpu = (await gateway.ask<number>({ cpu: true })) - before
         if (round >= 0) found[at]?.push(cpu / requests)
       }
     report(found)
     console.error(`the collector got ${await collector.ask<number>({ count: true })} bytes`)
   } finally {
+    for (const client of clients) client.close()
+    await database.end()
     for (const role of [gateway, backend, collector]) role.stop()
     await postgres.stop()
     rmSync(folder, { recursive: true })
@@ -165,19 +198,19 @@ function middle(values: readonly number[]): string {
   return `${at(0.25)}–${at(0.75)}`
 }
 
-async function playGateway({ folder, databaseUrl }: { folder: string; databaseUrl: string }): Promise<void> {
-  const runtime = await startRuntime({
-    ...{ database: { url: databaseUrl }, roles: ["gateway"], control: undefined, env: {}, cwd: folder },
-    ...{ version: "bench", log: createLog({ level: "warn" }), accessLog: false, migrate: true },
-  })
-  process.on("message", async (question: { apply?: Plan }) => {
-    if (question.apply === undefined) {
-      const { user, system } = process.cpuUsage()
-      process.send?.(user + system)
-      return
-    }
-    const outcome = await runtime.apply(question.apply, { who: "bench", commit: null, message: null })
-    process.send?.(outcome)
+/** Starts a gateway for each plan, and answers how much CPU time all of them used. */
+async function playGateways({ folder }: { folder: string }): Promise<void> {
+  const serve = async (plan: Plan, databaseUrl: string) => {
+    const runtime = await startRuntime({
+      ...{ database: { url: databaseUrl }, roles: ["gateway"], control: undefined, env: {}, cwd: folder },
+      ...{ version: "bench", log: createLog({ level: "warn" }), accessLog: false, migrate: true },
+    })
+    await runtime.apply(plan, { who: "bench", commit: null, message: null })
+  }
+  process.on("message", async (question: { serve?: Plan; databaseUrl: string }) => {
+    if (question.serve !== undefined) await serve(question.serve, question.databaseUrl)
+    const { user, system } = process.cpuUsage()
+    process.send?.(user + system)
   })
   process.send?.("ready")
 }
@@ -197,7 +230,7 @@ async function playServer(body: string): Promise<void> {
 }
 
 const [role, settings] = process.argv.slice(2)
-if (role === "gateway") await playGateway(JSON.parse(settings as string))
+if (role === "gateways") await playGateways(JSON.parse(settings as string))
 else if (role === "backend") await playServer("~".padStart(1024))
 else if (role === "collector") await playServer("{}")
 else await measure()
