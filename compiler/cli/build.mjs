@@ -28,6 +28,7 @@ const entries = {
   main: "compiler/cli/main.ts",
   runtime: "runtime/main.ts",
   "pglite-worker": "runtime/store/pglite-worker.mjs",
+  "authority-worker": "runtime/acme/authority-worker.ts",
   "body-worker": "runtime/policies/bodies/body-worker.ts",
   "review-worker": "compiler/cli/review-worker.ts",
   "impact-worker": "runtime/impact/impact-worker.ts",

@@ -1,5 +1,5 @@
 import { createHash, randomUUID, X509Certificate } from "node:crypto"
-import type { SecureContext } from "node:tls"
+import { createSecureContext, type SecureContext } from "node:tls"
 import type { AcmeSettings, ManagedCertificates } from "../http/server/managed-certificates.ts"
 import {
   type AcmeRecord,
@@ -19,7 +19,9 @@ import {
 } from "../store/acme.ts"
 import type { Database } from "../store/database.ts"
 import type { Log } from "../telemetry/log.ts"
-import type { IssuedPair } from "./authority.ts"
+import { AuthorityThread } from "./authority-thread.ts"
+import { type IssuedPair, OrderFailed, type OrderSettings, type PublishedChallenge } from "./messages.ts"
+import { newPrivateKey } from "./private-key.ts"
 import { nextQuestion, renewalMsMin, renewalOf, retryOf, timeWithin } from "./schedule.ts"
 import { Seal } from "./seal.ts"
 
@@ -99,6 +101,7 @@ export class AcmeCertificates implements ManagedCertificates {
   #ordering: Promise<void> | undefined
   #again = false
   readonly #closing = new AbortController()
+  readonly #authority = new AuthorityThread()
 
   constructor(settings: AcmeCertificatesSettings) {
     this.#settings = settings
@@ -133,7 +136,7 @@ export class AcmeCertificates implements ManagedCertificates {
   async validation(host: string): Promise<SecureContext | undefined> {
     const response = await this.#lookUp({ host })
     if (response === undefined) return undefined
-    return (await import("./authority.ts")).validationContext(host, response)
+    return createSecureContext(await this.#authority.validation(host, response))
   }
 
   /** The certificates that this process serves. */
@@ -168,6 +171,7 @@ export class AcmeCertificates implements ManagedCertificates {
     this.#unlisten()
     await this.#reading
     await this.#ordering
+    await this.#authority.end()
   }
 
   #start(): void {
@@ -307,12 +311,29 @@ export class AcmeCertificates implements ManagedCertificates {
     }
   }
 
+  /** Orders a certificate. Its challenges can be found until the order has ended. @throws OrderFailed */
+  async #issue(managed: Managed, replaced: string | undefined): Promise<IssuedPair> {
+    const tokens: string[] = []
+    const publish = async (challenge: PublishedChallenge) => {
+      tokens.push(challenge.token)
+      this.#responses.set(challenge.token, challenge.response)
+      await publishResponse(this.#settings.database, challenge)
+    }
+    try {
+      const accountKey = await this.#account(managed)
+      const terms = { signal: this.#timeLimit(), publish }
+      return await this.#authority.order(orderOf(managed.settings), accountKey, replaced, terms)
+    } finally {
+      for (const token of tokens) this.#responses.delete(token)
+      await withdrawResponses(this.#settings.database, tokens).catch(() => undefined)
+    }
+  }
+
   /** The times that the authority suggests. If it does not answer, the present ones stay. */
   async #suggested(settings: AcmeSettings, cert: string, presentMs: number | null) {
     const nowMs = this.#now()
-    const { suggestion } = await import("./authority.ts")
     try {
-      const found = await suggestion(settings, cert, nowMs, this.#timeLimit())
+      const found = await this.#authority.suggestion(orderOf(settings), cert, nowMs, this.#timeLimit())
       if (found === undefined) return { renewAtMs: presentMs, suggestAtMs: null }
       return { renewAtMs: timeWithin(found.window, presentMs, this.#random()), suggestAtMs: found.nextMs }
     } catch {
@@ -324,13 +345,10 @@ export class AcmeCertificates implements ManagedCertificates {
     const { database, log, onOrder } = this.#settings
     const { settings, id, seal, pair } = managed
     const { name, hosts, directory } = settings
-    const { OrderFailed, orderCertificate } = await import("./authority.ts")
     log.info({ certificate: name, hosts, directory }, "ordering a certificate")
     managed.isTried = true
     try {
-      const issued = await orderCertificate(settings, await this.#account(managed), this, {
-        ...{ replaced: pair?.cert, signal: this.#timeLimit() },
-      })
+      const issued = await this.#issue(managed, pair?.cert)
       const { validFrom, validTo } = new X509Certificate(issued.cert)
       const notAfterMs = Date.parse(validTo)
       const atThirds = renewalOf(Date.parse(validFrom), notAfterMs, this.#random())
@@ -370,25 +388,10 @@ export class AcmeCertificates implements ManagedCertificates {
   async #account({ settings: { directory, externalAccount }, seal }: Managed): Promise<string> {
     const id = digestOf(["account", directory, externalAccount?.id ?? "", seal.keyId])
     const { database } = this.#settings
-    const { newKey } = await import("./authority.ts")
     const stored =
       (await findAcmeAccount(database, id)) ??
-      (await keepAccount(database, id, seal.close(id, await newKey())))
+      (await keepAccount(database, id, seal.close(id, await newPrivateKey())))
     return seal.open(id, stored)
-  }
-
-  async publish(challenge: {
-    readonly token: string
-    readonly host: string
-    readonly response: string
-  }): Promise<void> {
-    this.#responses.set(challenge.token, challenge.response)
-    await publishResponse(this.#settings.database, challenge)
-  }
-
-  async withdraw(tokens: readonly string[]): Promise<void> {
-    for (const token of tokens) this.#responses.delete(token)
-    await withdrawResponses(this.#settings.database, tokens).catch(() => undefined)
   }
 
   async #lookUp(by: Parameters<typeof findResponse>[1]): Promise<string | undefined> {
@@ -402,6 +405,10 @@ export class AcmeCertificates implements ManagedCertificates {
       this.#lookups -= 1
     }
   }
+}
+
+function orderOf({ hosts, directory, contact, challenge, externalAccount, ca }: AcmeSettings): OrderSettings {
+  return { hosts, directory, contact, challenge, externalAccount, ca }
 }
 
 function isPast(atMs: number | null, nowMs: number): boolean {

@@ -1,39 +1,20 @@
 import { Agent } from "node:https"
 import { setTimeout } from "node:timers/promises"
-import { createSecureContext, type SecureContext } from "node:tls"
 import acme, { type Authorization, type Client, type Order } from "acme-client"
 import { hostNames } from "../http/names/host-names.ts"
-import type { AcmeSettings } from "../http/server/managed-certificates.ts"
 import { certificateIdOf } from "./certificate-id.ts"
-import { nextQuestion, type SuggestedWindow } from "./schedule.ts"
+import {
+  type IssuedPair,
+  OrderFailed,
+  type OrderSettings,
+  type PublishedChallenge,
+  type RenewalSuggestion,
+} from "./messages.ts"
+import { newPrivateKey } from "./private-key.ts"
+import { nextQuestion } from "./schedule.ts"
 
-/** How an authority reaches this fleet while an order runs. */
-export interface ChallengeDesk {
-  publish(challenge: {
-    readonly token: string
-    readonly host: string
-    readonly response: string
-  }): Promise<void>
-  withdraw(tokens: readonly string[]): Promise<void>
-}
-
-/** A new certificate with its chain, and its key: PEM. */
-export interface IssuedPair {
-  readonly cert: string
-  readonly key: string
-}
-
-/** An order that the authority did not fulfil. The message is for operators. */
-export class OrderFailed extends Error {
-  override readonly name = "OrderFailed"
-  /** The pause that the authority asks for, in milliseconds. */
-  readonly pauseMs: number
-
-  constructor(message: string, pauseMs = 0) {
-    super(message)
-    this.pauseMs = pauseMs
-  }
-}
+/** Makes a challenge available to the authority. */
+type Publish = (challenge: PublishedChallenge) => Promise<void>
 
 /** Limit on each response of an authority. */
 const bytesMax = 1_048_576
@@ -44,13 +25,12 @@ const pauseMsMax = 5_000
 
 const { axios } = acme
 /** The order or question in progress: a process runs one at a time, because the library has one HTTP client. */
-let running: { readonly signal: AbortSignal; readonly agent: Agent; askedMs: number } | undefined
+let running: { readonly agent: Agent; askedMs: number } | undefined
 
 axios.interceptors.request.use((config) => {
   config.timeout = requestMs
   config.maxContentLength = bytesMax
   if (running !== undefined) config.httpsAgent = running.agent
-  if (running !== undefined) config.signal = running.signal
   return config
 })
 // The library's own handler would repeat requests for minutes, wait as long as the authority says, and hide why there is no response. The schedule of
@@ -70,23 +50,18 @@ function noted(response: Response): Response {
   return response
 }
 
-/** A new private key (P-256) as PEM. */
-export async function newKey(): Promise<string> {
-  return (await acme.crypto.createPrivateEcdsaKey()).toString()
-}
-
 /**
  * Orders a certificate for all hosts of the settings (RFC 8555 §7.4). Run one order at a time. `replaced`: the certificate that it renews.
- * @throws OrderFailed, also when `signal` is aborted
+ * @throws OrderFailed
  */
 export async function orderCertificate(
-  settings: AcmeSettings,
+  settings: OrderSettings,
   accountKey: string,
-  desk: ChallengeDesk,
-  { replaced, signal }: { readonly replaced: string | undefined; readonly signal: AbortSignal },
+  replaced: string | undefined,
+  publish: Publish,
 ): Promise<IssuedPair> {
   const { directory, externalAccount, hosts } = settings
-  begin(settings, signal)
+  begin(settings)
   try {
     const client = new acme.Client({
       ...{ directoryUrl: directory, accountKey },
@@ -99,13 +74,13 @@ export async function orderCertificate(
       identifiers: hosts.map((value) => ({ type: "dns", value })),
       ...(await replacing(directory, replaced)),
     })
-    await proveAll(client, order, settings, desk)
-    const ready = await settled(() => client.getOrder(order), signal)
+    await proveAll(client, order, settings, publish)
+    const ready = await settled(() => client.getOrder(order))
     if (ready.status !== "ready")
       throw new OrderFailed(`the authority has ended the order: it is ${ready.status}`)
-    const [key, request] = await acme.crypto.createCsr({ altNames: [...hosts] }, await newKey())
+    const [key, request] = await acme.crypto.createCsr({ altNames: [...hosts] }, await newPrivateKey())
     await client.finalizeOrder(ready, request)
-    const done = await settled(() => client.getOrder(order), signal)
+    const done = await settled(() => client.getOrder(order))
     const cert = await client.getCertificate(done)
     return { cert, key: key.toString() }
   } catch (error) {
@@ -114,7 +89,7 @@ export async function orderCertificate(
 }
 
 /** Finds the account of the key, or registers it. */
-async function register(client: Client, { contact, externalAccount }: AcmeSettings): Promise<void> {
+async function register(client: Client, { contact, externalAccount }: OrderSettings): Promise<void> {
   const contacts = contact === undefined ? {} : { contact: [`mailto:${contact}`] }
   try {
     // Not in one request with the registration: for an existing account, the library would send an update without content, which is refused.
@@ -136,14 +111,13 @@ async function register(client: Client, { contact, externalAccount }: AcmeSettin
 
 /** A time of renewal that the authority suggests, and when to ask again (RFC 9773); undefined: it makes none. @throws Error when it does not answer */
 export async function suggestion(
-  settings: AcmeSettings,
+  settings: OrderSettings,
   cert: string,
   nowMs: number,
-  signal: AbortSignal,
-): Promise<{ readonly window: SuggestedWindow; readonly nextMs: number } | undefined> {
+): Promise<RenewalSuggestion | undefined> {
   const id = certificateIdOf(cert)
   if (id === undefined) return undefined
-  begin(settings, signal)
+  begin(settings)
   const { renewalInfo } = await directoryOf(settings.directory)
   if (typeof renewalInfo !== "string") return undefined
   const { data, headers, status } = await axios.get<{ suggestedWindow?: { start?: string; end?: string } }>(
@@ -157,29 +131,25 @@ export async function suggestion(
 }
 
 /** The certificate that answers TLS-ALPN-01 for a host (RFC 8737 §3). It is valid for nothing else. */
-export async function validationContext(host: string, response: string): Promise<SecureContext> {
+export async function validationPair(host: string, response: string): Promise<IssuedPair> {
   const authorization = { identifier: { type: "dns", value: host } } as Authorization
-  const [key, cert] = await acme.crypto.createAlpnCertificate(authorization, response, await newKey())
-  return createSecureContext({ key, cert })
+  const [key, cert] = await acme.crypto.createAlpnCertificate(authorization, response, await newPrivateKey())
+  return { key: key.toString(), cert: cert.toString() }
 }
 
-function begin({ ca }: AcmeSettings, signal: AbortSignal): void {
+function begin({ ca }: OrderSettings): void {
   running = {
-    signal,
     agent: new Agent({ lookup: hostNames.lookup, ...(ca === undefined ? {} : { ca }) }),
     askedMs: 0,
   }
 }
 
 /** Asks until the authority has finished its part: the state is neither `pending` nor `processing`. */
-async function settled<State extends { readonly status: string }>(
-  ask: () => Promise<State>,
-  signal: AbortSignal,
-): Promise<State> {
+async function settled<State extends { readonly status: string }>(ask: () => Promise<State>): Promise<State> {
   for (let pauseMs = pauseMsMin; ; pauseMs = Math.min(pauseMsMax, pauseMs * 1.5)) {
     const state = await ask()
     if (state.status !== "pending" && state.status !== "processing") return state
-    await setTimeout(pauseMs, undefined, { signal })
+    await setTimeout(pauseMs)
   }
 }
 
@@ -202,40 +172,33 @@ async function replacing(
 async function proveAll(
   client: Client,
   order: Order,
-  settings: AcmeSettings,
-  desk: ChallengeDesk,
+  settings: OrderSettings,
+  publish: Publish,
 ): Promise<void> {
-  const published: string[] = []
   const authorizations = await client.getAuthorizations(order)
-  try {
-    // All are settled, so that no challenge is withdrawn while the authority checks it.
-    const proved = await Promise.allSettled(
-      authorizations.map((each) => prove(client, each, settings, { desk, published })),
-    )
-    for (const each of proved) if (each.status === "rejected") throw each.reason
-  } finally {
-    await desk.withdraw(published)
-  }
+  // All are settled, so that the reason is that of a host, and not that its challenge was withdrawn after another one failed.
+  const proved = await Promise.allSettled(
+    authorizations.map((each) => prove(client, each, settings, publish)),
+  )
+  for (const each of proved) if (each.status === "rejected") throw each.reason
 }
 
 async function prove(
   client: Client,
   { status, url, identifier: { value: host }, challenges }: Authorization,
-  { challenge: type }: AcmeSettings,
-  { desk, published }: { readonly desk: ChallengeDesk; readonly published: string[] },
+  { challenge: type }: OrderSettings,
+  publish: Publish,
 ): Promise<void> {
   if (status === "valid") return
   const challenge = challenges.find((each) => each.type === type)
   if (challenge === undefined) throw new OrderFailed(`the authority does not offer ${type} for ${host}`)
   const response = await client.getChallengeKeyAuthorization(challenge)
-  published.push(challenge.token)
-  await desk.publish({ token: challenge.token, host, response })
+  await publish({ token: challenge.token, host, response })
   await client.completeChallenge(challenge)
-  const signal = running?.signal ?? AbortSignal.abort()
   const state = await settled(async () => {
     const [found] = await client.getAuthorizations({ authorizations: [url] } as Order)
     return found ?? { status: "missing", challenges: [] }
-  }, signal)
+  })
   if (state.status === "valid") return
   const [problem] = state.challenges.flatMap(({ error }) => (error === undefined ? [] : [error]))
   const detail = (problem as { readonly detail?: string } | undefined)?.detail ?? `it is ${state.status}`
@@ -246,7 +209,7 @@ function isNetworkFault(error: unknown): boolean {
   return (error as { readonly isAxiosError?: boolean }).isAxiosError === true
 }
 
-function reasonOf(error: unknown, { directory }: AcmeSettings): string {
+function reasonOf(error: unknown, { directory }: OrderSettings): string {
   const { code, message } = error as Error & { readonly code?: string }
   if (!isNetworkFault(error)) return message
   return `the authority at ${directory} cannot be reached: ${message || code || "no response"}`

@@ -1,4 +1,6 @@
 import { createHash } from "node:crypto"
+import { once } from "node:events"
+import { type AddressInfo, createServer, type Socket } from "node:net"
 import { afterEach, beforeAll, expect, it } from "vitest"
 import type { Database } from "../../runtime/store/database.ts"
 import { openPostgres } from "../../runtime/store/postgres.ts"
@@ -127,6 +129,25 @@ describePebble("orders that fail", () => {
     join(settingsOf(pebble, { hosts: ["a.example", "shop.away"] }))
     expect(await failed()).toMatch(/^the authority could not verify shop\.away by http-01: /)
     expect(member.changes).toBe(0)
+  })
+
+  it("not because the process ends: another one orders at once", async () => {
+    const pebble = await begin()
+    const connections: Socket[] = []
+    const silent = createServer((socket) => void connections.push(socket)).listen(0, "127.0.0.1")
+    stops.push(async () => {
+      for (const socket of connections) socket.destroy()
+      silent.close()
+    })
+    await once(silent, "listening")
+    const { port } = silent.address() as AddressInfo
+    const settings = settingsOf(pebble, { directory: `https://localhost:${port}/dir` })
+    join(settings)
+    await expect.poll(() => connections.length).toBe(1)
+    await member.acme.close()
+    join(settings)
+    await expect.poll(() => connections.length).toBe(2)
+    expect(state()).toMatchObject({ failures: 0, reason: "" })
   })
 
   it("because the certificate of the directory is not trusted", async () => {

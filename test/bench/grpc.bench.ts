@@ -1,6 +1,9 @@
 // The engine's gRPC beside its HTTP/1.1, in one process on PostgreSQL: the same check, with as many in progress, on 1, 4 and 32 connections.
 import { execFileSync } from "node:child_process"
+import { once } from "node:events"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import type { OutgoingHttpHeaders } from "node:http"
+import { connect } from "node:http2"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -10,7 +13,7 @@ import { migrate } from "../../runtime/store/migrate.ts"
 import { openPostgres } from "../../runtime/store/postgres.ts"
 import { startThrowAwayPostgres } from "../support/throw-away-postgres.ts"
 import { fillStore, requireRight } from "./authz/client.ts"
-import { serveAuthz, startServer } from "./authz/servers.ts"
+import { type Running, type SentCall, serveAuthz, serveBareCalls, startServer } from "./authz/servers.ts"
 import { scenarios } from "./authz/world.ts"
 import { type EdgeLoad, sendByH2load } from "./edge/h2load.ts"
 import type { Round } from "./gateway/load.ts"
@@ -20,6 +23,7 @@ const roundCount = Number(process.env["SALLYPORT_BENCH_ROUNDS"] ?? 7)
 const requestsPerRound = Number(process.env["SALLYPORT_BENCH_REQUESTS"] ?? 20_000)
 const inProgress = 32
 const bar = 0.8
+const checkPath = "/openfga.v1.OpenFGAService/Check"
 
 async function measure(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "sallyport-bench-"))
@@ -28,6 +32,7 @@ async function measure(): Promise<void> {
   await migrate(database)
   await database.close()
   const engine = await startServer(fileURLToPath(import.meta.url), "authz", postgres.url("postgres"))
+  let bare: Running | undefined
   try {
     const store = await fillStore(engine.url)
     const direct = scenarios().find(({ name }) => name === "direct")
@@ -38,65 +43,109 @@ async function measure(): Promise<void> {
     writeFileSync(json, body)
     const asked = codecOf("openfga.v1.CheckRequest").encode({ ...JSON.parse(body), store_id: store })
     writeFileSync(message, frameOf(asked))
-    const port = Number(new URL(engine.url).port)
     const http: EdgeLoad = {
       ...{ scheme: "http", http: 1, connections: inProgress, streams: 1 },
       ...{ path: `/stores/${store}/check`, json },
     }
-    const ask = async (load: EdgeLoad, at: number) => {
-      const round = await sendByH2load({ port: at, pid: engine.pid }, load, requestsPerRound, folder)
-      if (round.failed > 0) throw new Error(`${load.path}: ${round.failed} failed`)
-      return round
-    }
+    const sent = await callOnce(engine.grpcPort ?? 0, frameOf(asked))
+    bare = await startServer(fileURLToPath(import.meta.url), "bare", JSON.stringify(sent))
     for (const connections of [1, 4, inProgress]) {
       const call: EdgeLoad = {
         ...{ scheme: "http", http: 2, connections, streams: inProgress / connections },
-        ...{ path: "/openfga.v1.OpenFGAService/Check", message },
+        ...{ path: checkPath, message },
       }
-      await compare(
-        call,
-        () => ask(http, port),
-        () => ask(call, engine.grpcPort ?? 0),
-      )
+      await compare({ engine, bare, folder, http, call })
     }
   } finally {
+    await bare?.stop()
     await engine.stop()
     await postgres.stop()
     rmSync(folder, { recursive: true })
   }
 }
 
+/** Sends one call, and returns its response. */
+async function callOnce(port: number, message: Buffer): Promise<SentCall> {
+  const session = connect(`http://127.0.0.1:${port}`)
+  const stream = session.request({
+    ...{ ":method": "POST", ":path": checkPath, "content-type": "application/grpc", te: "trailers" },
+  })
+  let [head, trailers]: OutgoingHttpHeaders[] = [{}, {}]
+  const chunks: Buffer[] = []
+  stream.on("response", ({ ...fields }) => {
+    head = fields
+  })
+  stream.on("trailers", ({ ...fields }) => {
+    trailers = fields
+  })
+  stream.on("data", (chunk: Buffer) => chunks.push(chunk))
+  stream.end(message)
+  await once(stream, "end")
+  session.close()
+  return { head, message: Buffer.concat(chunks).toString("base64"), trailers }
+}
+
+interface Compared {
+  readonly engine: Running
+  /** `node:http` and `node:http2` with nothing else, see `serveBareCalls`. */
+  readonly bare: Running
+  readonly folder: string
+  readonly http: EdgeLoad
+  readonly call: EdgeLoad
+}
+
 /** One after the other, round by round, after one to warm up. */
-async function compare(
-  { connections, streams }: EdgeLoad,
-  byHttp: () => Promise<Round>,
-  byGrpc: () => Promise<Round>,
-): Promise<void> {
-  const [http, grpc]: [Round[], Round[]] = [[], []]
-  for (let at = -1; at < roundCount; at += 1) {
-    const [base, ours] = [await byHttp(), await byGrpc()]
-    if (at < 0) continue
-    http.push(base)
-    grpc.push(ours)
+async function compare({ engine, bare, folder, http, call }: Compared): Promise<void> {
+  const ask = async (server: Running, load: EdgeLoad) => {
+    const port = load.http === 1 ? Number(new URL(server.url).port) : (server.grpcPort ?? 0)
+    const round = await sendByH2load({ port, pid: server.pid }, load, requestsPerRound, folder)
+    if (round.failed > 0) throw new Error(`${load.path}: ${round.failed} failed`)
+    return round
   }
-  const shape = `${connections} connections × ${streams} calls`
-  if (connections === 1) rounds("check by HTTP/1.1, 32 connections", http)
-  rounds(`check by gRPC, ${shape}`, grpc)
-  const over = (of: (round: Round, base: Round) => number) =>
-    grpc.map((round, at) => of(round, http[at] as Round))
+  const found = { http: [] as Round[], grpc: [] as Round[], bareHttp: [] as Round[], bareGrpc: [] as Round[] }
+  for (let at = -1; at < roundCount; at += 1) {
+    const round = {
+      http: await ask(engine, http),
+      grpc: await ask(engine, call),
+      bareGrpc: await ask(bare, call),
+      bareHttp: await ask(bare, http),
+    }
+    if (at >= 0)
+      for (const name of Object.keys(round) as (keyof typeof round)[]) found[name].push(round[name])
+  }
+  const shape = `${call.connections} connections × ${call.streams} calls`
+  if (call.connections === 1) rounds("check by HTTP/1.1, 32 connections", found.http)
+  rounds(`check by gRPC, ${shape}`, found.grpc)
+  rounds(`bare node:http2 with the same response, ${shape}`, found.bareGrpc)
+  ratios("gRPC ÷ HTTP/1.1", shape, found.grpc, found.http, bar)
+  ratios("bare node:http2 ÷ bare node:http", shape, found.bareGrpc, found.bareHttp)
+  ratios("gRPC ÷ bare node:http2", shape, found.grpc, found.bareGrpc)
+}
+
+/** By throughput, which is that of the generator if it is slower, and by CPU time. */
+function ratios(
+  what: string,
+  shape: string,
+  of: readonly Round[],
+  base: readonly Round[],
+  atLeast?: number,
+): void {
+  const over = (ratioOf: (round: Round, base: Round) => number) =>
+    of.map((round, at) => ratioOf(round, base[at] as Round))
   ratio(
-    `gRPC ÷ HTTP/1.1, ${shape}`,
-    over((round, base) => round.perSecond / base.perSecond),
-    bar,
+    `${what}, ${shape}`,
+    over((round, other) => round.perSecond / other.perSecond),
+    atLeast,
   )
   ratio(
     "  the same by CPU time",
-    over((round, base) => base.cpuMicros / round.cpuMicros),
+    over((round, other) => other.cpuMicros / round.cpuMicros),
   )
 }
 
 const [role, url] = process.argv.slice(2)
 if (role === "authz") await serveAuthz(url as string)
+else if (role === "bare") serveBareCalls(JSON.parse(url as string) as SentCall)
 else {
   try {
     execFileSync("which", ["h2load"], { stdio: "ignore" })

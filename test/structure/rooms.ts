@@ -461,7 +461,15 @@ export const rooms: readonly Room[] = [
     doors: ["acme-certificates"],
     may: ["runtime/store", "runtime/telemetry", "runtime/http", "runtime/sealing"],
     packages: ["acme-client"],
-    builtins: ["node:crypto", "node:https", "node:timers/promises", "node:tls"],
+    builtins: [
+      "node:crypto",
+      "node:https",
+      "node:module",
+      "node:timers/promises",
+      "node:tls",
+      "node:util",
+      "node:worker_threads",
+    ],
   },
   {
     path: "runtime/tracing",

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process"
 import { once } from "node:events"
-import { createServer } from "node:http"
+import { createServer, type OutgoingHttpHeaders } from "node:http"
+import { createServer as createCallServer } from "node:http2"
 import type { AddressInfo } from "node:net"
 import { AuthzApi } from "../../../runtime/authz/api.ts"
 import { startAuthz } from "../../../runtime/authz/server.ts"
@@ -28,7 +29,7 @@ interface Told {
 }
 
 /** `node:http` with nothing but what any JSON service must do: read the body, parse it, answer. */
-export function serveBare(): void {
+export function serveBare(callPort?: number): void {
   const answer = '{"allowed":true,"resolution":""}'
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
@@ -42,7 +43,31 @@ export function serveBare(): void {
       response.end(answer)
     })
   })
-  server.listen(0, "127.0.0.1", () => ready((server.address() as AddressInfo).port))
+  server.listen(0, "127.0.0.1", () => ready((server.address() as AddressInfo).port, callPort))
+}
+
+/** A response of gRPC as it was sent: fields of its head, its only message with the prefix, in base64, and its trailers. */
+export interface SentCall {
+  readonly head: OutgoingHttpHeaders
+  readonly message: string
+  readonly trailers: OutgoingHttpHeaders
+}
+
+/** `serveBare`, and `node:http2` that reads each call and sends one and the same response: what is not Sallyport's in the cost of a call. */
+export function serveBareCalls({ head, message, trailers }: SentCall): void {
+  const answer = Buffer.from(message, "base64")
+  const calls = createCallServer()
+  calls.on("stream", (stream) => {
+    const chunks: Buffer[] = []
+    stream.on("error", () => undefined)
+    stream.on("data", (chunk: Buffer) => chunks.push(chunk))
+    stream.once("wantTrailers", () => stream.sendTrailers(trailers))
+    stream.on("end", () => {
+      stream.respond(Buffer.concat(chunks).length > 5 ? head : { ":status": 400 }, { waitForTrailers: true })
+      stream.end(answer)
+    })
+  })
+  calls.listen(0, "127.0.0.1", () => serveBare((calls.address() as AddressInfo).port))
 }
 
 /** The engine's API on a database, by HTTP and by gRPC, with its metrics as `serve` has them. */
