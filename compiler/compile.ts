@@ -3,6 +3,7 @@ import { completePlan } from "../runtime/plan/read.ts"
 import { type Diagnostic, Report } from "./core/diagnostic.ts"
 import type { Files } from "./core/files.ts"
 import { Project } from "./core/load.ts"
+import type { Document } from "./gateway/ast.ts"
 import { bind } from "./gateway/bind.ts"
 import { checkCertificateFiles } from "./gateway/check/certificate-files.ts"
 import { checkNames, checkUnused } from "./gateway/check/names.ts"
@@ -32,6 +33,10 @@ export interface Compiled {
   readonly described: ReadonlyMap<string, DescribedOperation>
   /** Keys of the routes that serve the document of their API. */
   readonly documentation: ReadonlySet<string>
+  /** The files of gateway.conf, as parsed. */
+  readonly documents: readonly Document[]
+  /** What they declare. */
+  readonly program: Program
 }
 
 /**
@@ -48,8 +53,13 @@ export function compile(files: Files, entry: string, parts: CompilerParts): Comp
 
 /** Loads the parts that a project needs, compiles it, and runs the tests of its models: see `compile` and `tested`. */
 export async function compileAndTest(files: Files, entry: string): Promise<Compiled> {
+  return tested(await compileWithParts(files, entry))
+}
+
+/** Loads the parts that a project needs, and compiles it. */
+export async function compileWithParts(files: Files, entry: string): Promise<Compiled> {
   const opened = open(files, entry)
-  return tested(complete(opened, await neededParts(opened.program)))
+  return complete(opened, await neededParts(opened.program))
 }
 
 /** Parts that many projects do not need. Loading them would take as long as loading everything else. */
@@ -81,6 +91,7 @@ function storesOf({ project, program, report }: Opened, readStores: StoreReader 
 interface Opened {
   readonly files: Files
   readonly project: Project
+  readonly documents: readonly Document[]
   readonly program: Program
   readonly report: Report
 }
@@ -90,11 +101,11 @@ function open(files: Files, entry: string): Opened {
   const project = new Project(files, report)
   const documents = loadDocuments(project, entry, report)
   const program = new Program(bind(documents, report), project.complete, report)
-  return { files, project, program, report }
+  return { files, project, documents, program, report }
 }
 
 function complete(opened: Opened, parts: CompilerParts): Compiled {
-  const { files, project, program, report } = opened
+  const { files, project, documents, program, report } = opened
   checkNames(program, report)
   checkNetworks(program, report)
   checkCertificateFiles(program, files, report)
@@ -115,6 +126,7 @@ function complete(opened: Opened, parts: CompilerParts): Compiled {
     tests,
     described: lowered.described,
     documentation: lowered.documentation,
+    ...{ documents, program },
   }
 }
 

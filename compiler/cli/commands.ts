@@ -33,6 +33,12 @@ export const commands: readonly CommandRow[] = [
     load: async () => (await import("./commands/ci.ts")).ci,
   },
   {
+    name: "lsp",
+    purpose: "write",
+    summary: "serve an editor: findings while you type, completion, names, by the Language Server Protocol",
+    load: async () => (await import("./commands/lsp.ts")).lsp,
+  },
+  {
     name: "doctor",
     purpose: "write",
     summary: "examine this machine, the project, its variables and files, and the control API",

@@ -40,6 +40,15 @@ export class SourceFile {
     return { line: low + 1, column: offset - (starts[low] as number) + 1 }
   }
 
+  /** The offset of a place; the end of its line, or of the file, for a place after it. */
+  offset({ line, column }: Position): number {
+    const starts = this.#starts()
+    const start = starts[line - 1]
+    if (start === undefined) return this.text.length
+    const end = starts[line]
+    return Math.min(start + column - 1, end === undefined ? this.text.length : end - 1)
+  }
+
   /** Text of a line (1-based) without its line end; empty after the end of the file. */
   line(number: number): string {
     const starts = this.#starts()

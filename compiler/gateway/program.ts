@@ -107,7 +107,7 @@ export class Program {
    * Finds a declaration without reporting, and without marking it as used. A value is also found as `secret` and the reverse: check `kind`.
    */
   find(kind: DeclarationKind, name: string): Declaration | undefined {
-    return this.#table(kind).get(name)
+    return this.#tables.get(kind)?.get(name)
   }
 
   /** Whether a name that is not found may be declared by a statement that was not understood. */

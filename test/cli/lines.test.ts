@@ -508,6 +508,10 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [[], { user: "user:ann", object: "order:" }, { user: "user:ann", object: "order:" }],
     [[], { user: "user:ann" }, /need --object/],
   ],
+  lsp: [
+    [[], {}, { project: { folder: ".", entry: "gateway.conf" } }],
+    [[], { stdio: true, config: "a/b.conf" }, { project: { folder: "a/", entry: "b.conf" } }],
+  ],
   shell: [
     [[], {}, { url: undefined, token: undefined, store: undefined, command: undefined, format: undefined }],
     [

@@ -19,6 +19,18 @@ export interface Failure {
   readonly words: readonly string[]
 }
 
+/** What may follow the arguments of a statement: fixed words and slots. */
+export interface NextArguments {
+  readonly words: readonly string[]
+  readonly slots: readonly Slot[]
+}
+
+/** What may follow these arguments, in the forms of the row that they fit so far. */
+export function nextArguments(row: StatementRow, args: readonly Argument[]): NextArguments {
+  const found = row.forms.map((form) => new Matcher(form, args).next())
+  return { words: unique(found.flatMap(({ words }) => words)), slots: found.flatMap(({ slots }) => slots) }
+}
+
 /** Finds the form of the row that matches these arguments. If none matches, returns the failure of the form that matched furthest. */
 export function matchArguments(row: StatementRow, args: readonly Argument[]): Matched {
   let best: Matched | undefined
@@ -52,6 +64,8 @@ class Matcher {
   #at = 0
   #expected: string[] = []
   #words: string[] = []
+  /** The slots among the expected arguments. */
+  #open: Slot[] = []
 
   constructor(form: Form, args: readonly Argument[]) {
     this.#form = form
@@ -64,6 +78,12 @@ class Matcher {
       ? undefined
       : { at: this.#at, expected: unique(this.#expected), words: unique(this.#words) }
     return { form: this.#form, slots: this.#slots, failure, budgets: this.#budgets }
+  }
+
+  next(): NextArguments {
+    this.#sequence(this.#form.args)
+    const fits = this.#at === this.#args.length
+    return fits ? { words: this.#words, slots: this.#open } : { words: [], slots: [] }
   }
 
   #sequence(parts: readonly ArgumentPattern[]): boolean {
@@ -113,6 +133,7 @@ class Matcher {
     this.#at++
     this.#expected = []
     this.#words = []
+    this.#open = []
   }
 
   /** Whether the next argument can begin these parts. If not, records what was expected there. */
@@ -130,7 +151,9 @@ class Matcher {
     if ("oneOf" in first) return first.oneOf.some((alternative) => this.#starts(alternative))
     const slot = "many" in first ? first.many : first
     if (argument !== undefined && accepts(slot, argument)) return true
-    if (slot.refused !== true) this.#expected.push(expectedOf(slot))
+    if (slot.refused === true) return false
+    this.#expected.push(expectedOf(slot))
+    this.#open.push(slot)
     return false
   }
 }

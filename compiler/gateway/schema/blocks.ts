@@ -193,6 +193,7 @@ export interface LaterWord {
   readonly docs: string
 }
 
+/** Words that are planned. */
 export const laterWords: readonly LaterWord[] = [
   { word: "models", blocks: ["store"], docs: "models written through the API" },
   { word: "redis", blocks: ["gateway"], docs: "shared counters" },

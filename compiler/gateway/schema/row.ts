@@ -126,13 +126,18 @@ export interface BlockRow {
   readonly anyKeyword?: StatementRow
 }
 
+/** A fixed word. */
 export const word = (text: string): ArgumentPattern => ({ word: text })
+/** An argument with a name. */
 export const slot = (name: string, kind: SlotKind, more: Omit<Slot, "slot" | "kind"> = {}): Slot => ({
   slot: name,
   kind,
   ...more,
 })
+/** Parts that may be missing together. */
 export const optional = (...parts: ArgumentPattern[]): ArgumentPattern => ({ optional: parts })
+/** One or more arguments of a kind, with a word between them or nothing. */
 export const many = (each: Slot, atMost: number, between?: string): ArgumentPattern =>
   between === undefined ? { many: each, atMost } : { many: each, between, atMost }
+/** Alternatives: the first argument selects one. */
 export const oneOf = (...alternatives: ArgumentPattern[][]): ArgumentPattern => ({ oneOf: alternatives })

@@ -1,0 +1,106 @@
+import {
+  type CompletionItem,
+  CompletionItemKind,
+  DiagnosticSeverity,
+  DiagnosticTag,
+  type DocumentSymbol,
+  type Diagnostic as LspDiagnostic,
+  type TextEdit as LspTextEdit,
+  MarkupKind,
+  type Position,
+  type Range,
+  SymbolKind,
+  type WorkspaceEdit,
+} from "vscode-languageserver"
+import type { Diagnostic, Severity, TextEdit } from "../core/diagnostic.ts"
+import type { SourceFile, Span } from "../core/source.ts"
+import type { Completion } from "../service/completion.ts"
+import type { OutlineItem } from "../service/outline.ts"
+
+/** The address of a file of the project. */
+export type UriOf = (path: string) => string
+
+/** Lines and columns of the protocol start at 0; both count UTF-16 units. */
+export function rangeOf({ file, start, end }: Span): Range {
+  return { start: positionOf(file, start), end: positionOf(file, end) }
+}
+
+export function positionOf(file: SourceFile, offset: number): Position {
+  const { line, column } = file.position(offset)
+  return { line: line - 1, character: column - 1 }
+}
+
+export function offsetOf(file: SourceFile, { line, character }: Position): number {
+  return file.offset({ line: line + 1, column: character + 1 })
+}
+
+const severities: Readonly<Record<Severity, DiagnosticSeverity>> = {
+  error: DiagnosticSeverity.Error,
+  warning: DiagnosticSeverity.Warning,
+  info: DiagnosticSeverity.Information,
+}
+
+export function diagnosticOf(finding: Diagnostic, uriOf: UriOf): LspDiagnostic {
+  const { code, severity, title, detail, help, span, related } = finding
+  const start = { line: 0, character: 0 }
+  return {
+    range: span === undefined ? { start, end: start } : rangeOf(span),
+    severity: severities[severity],
+    ...{ code, source: "sallyport" },
+    message: [`${title}: ${detail}`, ...(help === undefined ? [] : [help])].join("\n"),
+    ...(code === "SP2014" ? { tags: [DiagnosticTag.Unnecessary] } : {}),
+    relatedInformation: related.map((each) => ({
+      location: { uri: uriOf(each.span.file.path), range: rangeOf(each.span) },
+      message: each.message,
+    })),
+  }
+}
+
+export function editsOf(edits: readonly TextEdit[]): LspTextEdit[] {
+  return edits.map(({ span, text }) => ({ range: rangeOf(span), newText: text }))
+}
+
+/** Edits of several files. */
+export function workspaceEditOf(edits: readonly TextEdit[], uriOf: UriOf): WorkspaceEdit {
+  const paths = [...new Set(edits.map(({ span }) => span.file.path))]
+  return {
+    changes: Object.fromEntries(
+      paths.map((path) => [uriOf(path), editsOf(edits.filter(({ span }) => span.file.path === path))]),
+    ),
+  }
+}
+
+const completionKinds: Readonly<Record<Completion["kind"], CompletionItemKind>> = {
+  keyword: CompletionItemKind.Keyword,
+  word: CompletionItemKind.EnumMember,
+  name: CompletionItemKind.Reference,
+  value: CompletionItemKind.Variable,
+  type: CompletionItemKind.Class,
+  relation: CompletionItemKind.Property,
+}
+
+export function completionItemOf({ label, kind, detail, docs, replaces }: Completion): CompletionItem {
+  return {
+    label,
+    kind: completionKinds[kind],
+    ...(detail === undefined ? {} : { detail }),
+    ...(docs === undefined ? {} : { documentation: { kind: MarkupKind.Markdown, value: docs } }),
+    textEdit: { range: rangeOf(replaces), newText: label },
+  }
+}
+
+const symbolKinds: Readonly<Record<OutlineItem["kind"], SymbolKind>> = {
+  declaration: SymbolKind.Module,
+  route: SymbolKind.Function,
+  block: SymbolKind.Namespace,
+  type: SymbolKind.Class,
+  relation: SymbolKind.Property,
+  condition: SymbolKind.Boolean,
+}
+
+export function symbolOf({ name, detail, kind, span, nameSpan, children }: OutlineItem): DocumentSymbol {
+  return {
+    ...{ name: name === "" ? "(unnamed)" : name, detail, kind: symbolKinds[kind] },
+    ...{ range: rangeOf(span), selectionRange: rangeOf(nameSpan), children: children.map(symbolOf) },
+  }
+}

@@ -1,0 +1,74 @@
+import type { Span } from "../core/source.ts"
+import type { Document } from "../gateway/ast.ts"
+import { languageReference, type StatementReference } from "../gateway/language-reference.ts"
+import { placeInGateway } from "./gateway-place.ts"
+import type { ProjectNames } from "./names.ts"
+
+/** What is known of the text at `span`, as Markdown. */
+export interface Hover {
+  readonly span: Span
+  readonly markdown: string
+}
+
+let references: ReadonlyMap<string, StatementReference> | undefined
+
+/** What the manual says about a statement of a block; undefined for keywords of the user's choice. */
+export function statementMarkdown(block: string, keyword: string): string | undefined {
+  references ??= new Map(
+    languageReference().flatMap(({ name, statements }) =>
+      statements.map((statement) => [`${name} ${statement.keyword}`, statement] as const),
+    ),
+  )
+  const found = references.get(`${block} ${keyword}`)
+  if (found === undefined) return undefined
+  const facts = [
+    found.byDefault === undefined ? undefined : `Default: ${found.byDefault}`,
+    found.bounds.length === 0 ? undefined : `Arguments: ${found.bounds.join("; ")}`,
+  ].filter((fact) => fact !== undefined)
+  return [fenced(found.syntax.join("\n")), found.docs, ...facts, `Example:\n${fenced(found.example)}`].join(
+    "\n\n",
+  )
+}
+
+/** What a statement means, or the declaration of a name in gateway.conf. */
+export function hoverGateway(document: Document, offset: number, names: ProjectNames): Hover | undefined {
+  const named = hoverName(document.file.path, offset, names)
+  if (named !== undefined) return named
+  const { block, statement } = placeInGateway(document, offset)
+  if (statement === undefined) return undefined
+  const { span, text } = statement.keyword
+  if (offset < span.start || offset > span.end) return undefined
+  const markdown = statementMarkdown(block, text)
+  return markdown === undefined ? undefined : { span, markdown }
+}
+
+/** The declaration of the name at an offset, with the comment above it. */
+export function hoverName(path: string, offset: number, names: ProjectNames): Hover | undefined {
+  const found = names.at(path, offset)
+  const [first] = found
+  if (first === undefined || first.declares) return undefined
+  const shown = found.flatMap(({ name }) =>
+    names
+      .of(name)
+      .filter(({ declares }) => declares)
+      .map(
+        ({ span }) =>
+          `${fenced(declarationText(span))}\n\n${span.file.path}:${span.file.position(span.start).line}`,
+      ),
+  )
+  return shown.length === 0 ? undefined : { span: first.span, markdown: shown.join("\n\n---\n\n") }
+}
+
+/** The line of a declaration, with the lines of comment directly above it. */
+function declarationText(span: Span): string {
+  const { file } = span
+  const { line } = file.position(span.start)
+  let first = line
+  while (first > 1 && /^\s*#/.test(file.line(first - 1))) first--
+  const lines = Array.from({ length: line - first + 1 }, (_, at) => file.line(first + at).trim())
+  return lines.join("\n").replace(/\s*\{\s*$/, "")
+}
+
+function fenced(text: string): string {
+  return `\`\`\`\n${text}\n\`\`\``
+}

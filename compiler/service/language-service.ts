@@ -1,0 +1,220 @@
+import { type Compiled, compileWithParts } from "../compile.ts"
+import { type Diagnostic, Report, type TextEdit } from "../core/diagnostic.ts"
+import type { Files } from "../core/files.ts"
+import { SourceFile, type Span } from "../core/source.ts"
+import type { Document } from "../gateway/ast.ts"
+import { formatGateway } from "../gateway/format.ts"
+import { parseGateway } from "../gateway/parser.ts"
+import { compileModel } from "../model/compile-model.ts"
+import { parseModel } from "../model/document.ts"
+import { formatModelFile } from "../model/format.ts"
+import { ModelMistakes } from "../model/mistakes.ts"
+import { type Completion, completeGateway, completeModel } from "./completion.ts"
+import { type Hover, hoverGateway, hoverName } from "./hover.ts"
+import { ProjectNames } from "./names.ts"
+import { OpenFiles } from "./open-files.ts"
+import { foldsOfGateway, type OutlineItem, outlineOfGateway, outlineOfModel } from "./outline.ts"
+
+/** A remedy of a finding, as edits. */
+export interface CodeAction {
+  readonly title: string
+  readonly finding: Diagnostic
+  readonly edits: readonly TextEdit[]
+}
+
+/** New text for every place of a name, or why there is none. */
+export type Renaming = { readonly edits: readonly TextEdit[] } | { readonly problem: string }
+
+/** What an analysis of a project knows. */
+interface Analysis {
+  readonly compiled: Compiled
+  readonly names: ProjectNames
+}
+
+/**
+ * Everything an editor asks about a project, over texts in memory: findings, completion, documentation, names, outline, format. It reads
+ * files only through `Files`, and has no state besides the open documents, so an answer never depends on earlier texts. Paths are relative to
+ * the project's root; offsets are UTF-16 units. Nothing throws for any text.
+ */
+export class LanguageService {
+  readonly #files: OpenFiles
+  readonly #entry: string
+  #analysis: Promise<Analysis> | undefined
+
+  /** `entry`: the first file of the project, normally `gateway.conf`. */
+  constructor(files: Files, entry: string) {
+    this.#files = new OpenFiles(files)
+    this.#entry = entry
+  }
+
+  /** Opens a document, or changes its text. */
+  set(path: string, text: string): void {
+    if (this.#files.set(path, text)) this.#analysis = undefined
+  }
+
+  /** Closes a document: what is stored counts again. */
+  close(path: string): void {
+    this.#files.delete(path)
+    this.#analysis = undefined
+  }
+
+  /** A stored file has changed. */
+  changed(): void {
+    this.#analysis = undefined
+  }
+
+  /** The text of a file as the service sees it. */
+  file(path: string): SourceFile | undefined {
+    return this.#read(path)
+  }
+
+  /** The findings by path: of all files of the project, and of open models that do not belong to it. A file without findings has an empty list. */
+  async findings(): Promise<ReadonlyMap<string, readonly Diagnostic[]>> {
+    const { compiled } = await this.#analysed()
+    const found = new Map<string, Diagnostic[]>(compiled.sources.map((path) => [path, []]))
+    for (const finding of compiled.diagnostics) {
+      const path = finding.span?.file.path ?? this.#entry
+      const known = found.get(path)
+      if (known === undefined) found.set(path, [finding])
+      else known.push(finding)
+    }
+    for (const path of this.#files.paths)
+      if (!found.has(path)) found.set(path, path.endsWith(".fga") ? this.#findingsOfModel(path) : [])
+    return found
+  }
+
+  /** What can be written at an offset. */
+  async completion(path: string, offset: number): Promise<readonly Completion[]> {
+    const { compiled, names } = await this.#analysed()
+    const file = this.#fileOf(path, compiled)
+    if (file === undefined) return []
+    if (isModel(path)) return completeModel(file, offset, names)
+    const document = documentOf(compiled, path)
+    return document === undefined
+      ? []
+      : completeGateway(document, offset, { program: compiled.program, names })
+  }
+
+  /** What is known of the text at an offset. */
+  async hover(path: string, offset: number): Promise<Hover | undefined> {
+    const { compiled, names } = await this.#analysed()
+    const document = documentOf(compiled, path)
+    return document === undefined ? hoverName(path, offset, names) : hoverGateway(document, offset, names)
+  }
+
+  /** Where the name at an offset is declared. */
+  async definition(path: string, offset: number): Promise<readonly Span[]> {
+    const { names } = await this.#analysed()
+    return names
+      .at(path, offset)
+      .flatMap(({ name }) => names.of(name))
+      .filter(({ declares }) => declares)
+      .map(({ span }) => span)
+  }
+
+  /** Where the name at an offset is used, with its declaration. */
+  async references(path: string, offset: number): Promise<readonly Span[]> {
+    const { names } = await this.#analysed()
+    return names
+      .at(path, offset)
+      .flatMap(({ name }) => names.of(name))
+      .map(({ span }) => span)
+  }
+
+  /** Renames the name at an offset everywhere in gateway.conf and in the models. */
+  async rename(path: string, offset: number, to: string): Promise<Renaming> {
+    const { names, compiled } = await this.#analysed()
+    const found = names.at(path, offset)
+    const [first] = found
+    if (first === undefined) return { problem: "there is no declared name here" }
+    if (found.length > 1)
+      return { problem: `it names relations of several types: ${found.map(({ name }) => name).join(", ")}` }
+    const [kind = ""] = first.name.split(" ")
+    if (["type", "relation", "condition"].includes(kind) && compiled.tests.length > 0)
+      return { problem: "tests of models have the name, too, and are not renamed" }
+    if (!/^[A-Za-z_][\w-]{0,49}$/.test(to)) return { problem: `\`${to}\` is not a valid name` }
+    const renamed = kind === "relation" ? first.name.replace(/#.*/, `#${to}`) : `${kind} ${to}`
+    if (names.of(renamed).length > 0) return { problem: `${renamed} exists already` }
+    return { edits: names.of(first.name).map(({ span }) => ({ span, text: to })) }
+  }
+
+  /** The remedies of findings that meet a part of a file. */
+  async actions(path: string, start: number, end: number): Promise<readonly CodeAction[]> {
+    const findings = (await this.findings()).get(path) ?? []
+    return findings.flatMap((finding) => {
+      const { span, fix = [], help } = finding
+      if (span === undefined || fix.length === 0 || span.start > end || span.end < start) return []
+      return [{ title: help ?? finding.title, finding, edits: fix }]
+    })
+  }
+
+  /** The outline of a file. */
+  outline(path: string): readonly OutlineItem[] {
+    const file = this.#read(path)
+    if (file === undefined) return []
+    if (path.endsWith(".fga")) return outlineOfModel(parseModel(new ModelMistakes(file, new Report())))
+    return path.endsWith(".conf") ? outlineOfGateway(parseGateway(file, new Report())) : []
+  }
+
+  /** The parts of a file that can be folded. */
+  folds(path: string): readonly Span[] {
+    const file = this.#read(path)
+    return file === undefined || !path.endsWith(".conf")
+      ? []
+      : foldsOfGateway(parseGateway(file, new Report()))
+  }
+
+  /** The edit that formats a file; none when it is formatted, or has a mistake of syntax. */
+  format(path: string): readonly TextEdit[] {
+    const file = this.#read(path)
+    if (file === undefined) return []
+    const report = new Report()
+    const text = formatted(file, report)
+    if (report.blocked || text === undefined || text === file.text) return []
+    return [{ span: file.span(0, file.text.length), text }]
+  }
+
+  #analysed(): Promise<Analysis> {
+    this.#analysis ??= this.#analyse()
+    return this.#analysis
+  }
+
+  async #analyse(): Promise<Analysis> {
+    const compiled = await compileWithParts(this.#files, this.#entry)
+    const models = [...compiled.sources, ...this.#files.paths].filter((path) => path.endsWith(".fga"))
+    const files = [...new Set(models)].flatMap((path) => this.#read(path) ?? [])
+    return { compiled, names: new ProjectNames(compiled.program, files) }
+  }
+
+  #findingsOfModel(path: string): Diagnostic[] {
+    const file = this.#read(path)
+    if (file === undefined) return []
+    const report = new Report()
+    compileModel(file, report)
+    return report.sorted()
+  }
+
+  #fileOf(path: string, compiled: Compiled): SourceFile | undefined {
+    return documentOf(compiled, path)?.file ?? this.#read(path)
+  }
+
+  #read(path: string): SourceFile | undefined {
+    const open = this.#files.text(path)
+    if (open !== undefined) return new SourceFile(path, open)
+    const read = this.#files.read(path, Number.POSITIVE_INFINITY)
+    return read.kind === "bytes" ? new SourceFile(path, new TextDecoder().decode(read.bytes)) : undefined
+  }
+}
+
+const isModel = (path: string): boolean => path.endsWith(".fga")
+
+function documentOf({ documents }: Compiled, path: string): Document | undefined {
+  return documents.find(({ file }) => file.path === path)
+}
+
+function formatted(file: SourceFile, report: Report): string | undefined {
+  if (/\.(?:fga|mod)$/.test(file.path)) return formatModelFile(file, report)
+  if (!file.path.endsWith(".conf")) return undefined
+  const document = parseGateway(file, report)
+  return report.blocked ? undefined : formatGateway(document)
+}

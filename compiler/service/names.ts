@@ -1,0 +1,196 @@
+import { Report } from "../core/diagnostic.ts"
+import type { SourceFile, Span } from "../core/source.ts"
+import type { Argument } from "../gateway/ast.ts"
+import type { BoundBlock, BoundStatement } from "../gateway/bind/bound.ts"
+import type { Program } from "../gateway/program.ts"
+import type { ModelDocument, RelationDefinition, Rewrite, TypeNode } from "../model/ast.ts"
+import { parseModel } from "../model/document.ts"
+import { ModelMistakes } from "../model/mistakes.ts"
+
+/** A name as a text has it. `name` says what it is a name of, e.g. `backend orders`, `type doc`, `relation doc#viewer`. */
+export interface NameUse {
+  readonly name: string
+  readonly span: Span
+  readonly declares: boolean
+}
+
+/** All names of a project: those that gateway.conf declares, and the types, relations and conditions of its models. */
+export class ProjectNames {
+  readonly #byName = new Map<string, NameUse[]>()
+  readonly #byFile = new Map<string, NameUse[]>()
+
+  /** `models`: the files of the models in OpenFGA's language. */
+  constructor(program: Program, models: readonly SourceFile[]) {
+    const add = (use: NameUse) => this.#add(use)
+    new GatewayNames(program, add).visit(program.root)
+    modelNames(models, add)
+  }
+
+  /** The names at an offset; several for a relation that is read from objects of several types. */
+  at(path: string, offset: number): readonly NameUse[] {
+    return (this.#byFile.get(path) ?? []).filter(({ span }) => span.start <= offset && offset <= span.end)
+  }
+
+  /** Declarations and uses, in the order of the files. */
+  of(name: string): readonly NameUse[] {
+    return this.#byName.get(name) ?? []
+  }
+
+  /** All names that begin with these words: `relation doc#`. */
+  startingWith(prefix: string): readonly string[] {
+    return [...this.#byName.keys()].filter((name) => name.startsWith(prefix))
+  }
+
+  #add(use: NameUse): void {
+    for (const [map, key] of [
+      [this.#byName, use.name],
+      [this.#byFile, use.span.file.path],
+    ] as const) {
+      const known = map.get(key)
+      if (known === undefined) map.set(key, [use])
+      else if (!known.some(({ name, span }) => name === use.name && isSame(span, use.span))) known.push(use)
+    }
+  }
+}
+
+function isSame(a: Span, b: Span): boolean {
+  return a.file.path === b.file.path && a.start === b.start && a.end === b.end
+}
+
+type Add = (use: NameUse) => void
+
+/** The names in gateway.conf. */
+class GatewayNames {
+  readonly #program: Program
+  readonly #add: Add
+
+  constructor(program: Program, add: Add) {
+    this.#program = program
+    this.#add = add
+  }
+
+  visit(block: BoundBlock | undefined): void {
+    for (const statement of block?.statements ?? []) {
+      this.#statement(statement)
+      this.visit(statement.block)
+      this.visit(statement.otherwise)
+    }
+  }
+
+  #statement(bound: BoundStatement): void {
+    const { row, statement, args } = bound
+    const type = typeOfObject(args.get("object")?.argument)
+    if (row.keyword === "RELATION") this.#relation(type, statement.keyword.text, statement.keyword.span)
+    for (const { slot, argument } of args.filled) {
+      const isWord = argument.kind === "word"
+      if (isWord && slot.kind === "relation") this.#relation(type, argument.text, argument.span)
+      else if (isWord && (slot.kind === "name" || slot.kind === "value-name"))
+        this.#declared(slot.to ?? ["value", "secret"], argument.text, argument.span, true)
+      else if (isWord) this.#declared(slot.to ?? ["value", "policy"], argument.text, argument.span, false)
+      else this.#expressions(argument)
+    }
+  }
+
+  /** A name of a declaration, if there is one of these kinds. */
+  #declared(kinds: readonly string[], text: string, span: Span, declares: boolean): void {
+    for (const kind of kinds) {
+      const found = this.#program.find(kind as Parameters<Program["find"]>[0], text)
+      if (found === undefined) continue
+      const isDeclaration = found.span.file === span.file && found.span.start === span.start
+      if (declares && !isDeclaration) continue
+      this.#add({ name: `${found.kind} ${text}`, span, declares: isDeclaration })
+      return
+    }
+  }
+
+  #relation(type: string | undefined, relation: string, span: Span): void {
+    if (type !== undefined) this.#add({ name: `relation ${type}#${relation}`, span, declares: false })
+  }
+
+  /** The named values in an argument's expressions. */
+  #expressions(argument: Argument): void {
+    const parts = argument.kind === "text" ? argument.parts : [argument]
+    for (const part of parts) {
+      if (part.kind !== "cel") continue
+      for (const { 0: text, index } of part.source.matchAll(/(?<![\w.])[A-Za-z_]\w*/g)) {
+        const start = part.span.start + index
+        this.#declared(["value"], text, part.span.file.span(start, start + text.length), false)
+      }
+    }
+  }
+}
+
+/** The type in `"doc:${path.id}"`. */
+function typeOfObject(argument: Argument | undefined): string | undefined {
+  const first = argument?.kind === "text" ? argument.parts[0] : undefined
+  return first?.kind === "literal" ? /^([^:#\s]+):/.exec(first.value)?.[1] : undefined
+}
+
+/** The names in the files of models. */
+function modelNames(files: readonly SourceFile[], add: Add): void {
+  const documents = files.map((file) => parseModel(new ModelMistakes(file, new Report())))
+  const relations = new Map<string, RelationDefinition>()
+  for (const { types } of documents)
+    for (const type of types)
+      for (const relation of type.relations)
+        relations.set(`${type.name.text}#${relation.name.text}`, relation)
+  for (const document of documents) namesOf(document, relations, add)
+}
+
+function namesOf(
+  { types, conditions }: ModelDocument,
+  relations: ReadonlyMap<string, RelationDefinition>,
+  add: Add,
+): void {
+  for (const { name } of conditions) add({ name: `condition ${name.text}`, span: name.span, declares: true })
+  for (const type of types) {
+    add({ name: `type ${type.name.text}`, span: type.name.span, declares: !type.extend })
+    for (const { name, rewrite } of type.relations) {
+      add({ name: `relation ${type.name.text}#${name.text}`, span: name.span, declares: true })
+      if (rewrite !== undefined) rewriteNames(rewrite, type, relations, add)
+    }
+  }
+}
+
+function rewriteNames(
+  rewrite: Rewrite,
+  type: TypeNode,
+  relations: ReadonlyMap<string, RelationDefinition>,
+  add: Add,
+): void {
+  const own = ({ text, span }: { text: string; span: Span }) =>
+    add({ name: `relation ${type.name.text}#${text}`, span, declares: false })
+  if (rewrite.kind === "computed") own(rewrite.relation)
+  else if (rewrite.kind === "from") {
+    own(rewrite.tupleset)
+    const parents = directTypes(relations.get(`${type.name.text}#${rewrite.tupleset.text}`)?.rewrite)
+    const { text, span } = rewrite.relation
+    for (const parent of parents)
+      if (relations.has(`${parent}#${text}`))
+        add({ name: `relation ${parent}#${text}`, span, declares: false })
+  } else if (rewrite.kind === "direct") {
+    for (const restriction of rewrite.restrictions) {
+      add({ name: `type ${restriction.type.text}`, span: restriction.type.span, declares: false })
+      const { relation, condition } = restriction
+      if (relation !== undefined)
+        add({
+          ...{ name: `relation ${restriction.type.text}#${relation.text}`, span: relation.span },
+          declares: false,
+        })
+      if (condition !== undefined)
+        add({ name: `condition ${condition.text}`, span: condition.span, declares: false })
+    }
+  } else {
+    const parts = rewrite.kind === "exclusion" ? [rewrite.base, rewrite.subtract] : rewrite.operands
+    for (const part of parts) rewriteNames(part, type, relations, add)
+  }
+}
+
+/** The types that a relation takes directly. */
+function directTypes(rewrite: Rewrite | undefined): readonly string[] {
+  if (rewrite === undefined) return []
+  if (rewrite.kind === "direct") return rewrite.restrictions.map(({ type }) => type.text)
+  if (rewrite.kind === "union" || rewrite.kind === "intersection")
+    return rewrite.operands.flatMap(directTypes)
+  return rewrite.kind === "exclusion" ? directTypes(rewrite.base) : []
+}

@@ -1,0 +1,107 @@
+// An editor in a project of 3,000 lines and 60 routes, and in one of 1,000 routes: from a keystroke to all findings, and to a completion.
+import { compileWithParts } from "../../compiler/compile.ts"
+import { MemoryFiles } from "../../compiler/core/files.ts"
+import { LanguageService } from "../../compiler/service/language-service.ts"
+
+const keystrokes = 100
+
+let state = 7
+function below(limit: number): number {
+  state = (Math.imul(state, 1_664_525) + 1_013_904_223) | 0
+  return Math.floor(((state >>> 0) / 2 ** 32) * limit)
+}
+
+const model = `model
+  schema 1.1
+type user
+type group
+  relations
+    define member: [user, group#member]
+${Array.from(
+  { length: 20 },
+  (_, at) => `type doc${at}
+  relations
+    define parent: [doc${at}]
+    define owner: [user]
+    define editor: [user, group#member] or owner
+    define viewer: [user, group#member] or editor or viewer from parent
+`,
+).join("")}`
+
+/** Routes with comments and steps, about `lines` lines for each. */
+function project(routes: number, lines: number): Map<string, string> {
+  const route = (at: number) => `  # What route ${at} is for.
+  GET "/r${at}/{id}" {
+    require viewer of "doc${at % 20}:\${path.id}" for "user:\${jwt.sub}"
+    limit 100 per 1m by jwt.sub
+    inbound {
+      header set "X-Route" "r${at}"
+      when (request.header("x") == "1") {
+        respond 403 { body text "no" }
+      }
+    }
+${Array.from({ length: Math.max(0, lines - 11) }, (_, line) => `    # Line ${line}.\n`).join("")}  }
+`
+  const head = `gateway g { listen 127.0.0.1:8000; trust none }
+authz { listen 127.0.0.1:8081; store acme { model "acme.fga" } }
+issuer i { discovery "https://id.example/.well-known/openid-configuration"; audience a }
+backend b { url "http://127.0.0.1:9001" }
+api a {
+  path "/a"
+  auth jwt i
+  backend b
+`
+  const text = `${head}${Array.from({ length: routes }, (_, at) => route(at)).join("")}}\n`
+  return new Map([
+    ["gateway.conf", text],
+    ["acme.fga", model],
+  ])
+}
+
+function print(what: string, values: number[], bar: number): void {
+  const sorted = [...values].sort((a, b) => a - b)
+  const at = (part: number) => sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? 0
+  console.log(
+    JSON.stringify({
+      ...{ what: `${what}, p95`, value: Number(at(0.95).toPrecision(3)), unit: "ms" },
+      ...{ spread: `median ${at(0.5).toPrecision(3)}`, bar: `≤ ${bar} ms`, ok: at(0.95) <= bar },
+    }),
+  )
+}
+
+for (const [routes, lines, bar] of [
+  [60, 50, 50],
+  [1_000, 11, 150],
+] as const) {
+  const files = project(routes, lines)
+  const service = new LanguageService(new MemoryFiles(files), "gateway.conf")
+  const { plan } = await compileWithParts(new MemoryFiles(files), "gateway.conf")
+  if (plan === undefined) throw new Error("the project has mistakes")
+  let text = files.get("gateway.conf") ?? ""
+  await service.findings()
+  const [findings, completions]: [number[], number[]] = [[], []]
+  for (let stroke = 0; stroke < keystrokes; stroke++) {
+    const at = below(text.length)
+    text = stroke % 5 === 4 ? (files.get("gateway.conf") ?? "") : `${text.slice(0, at)}x${text.slice(at)}`
+    service.set("gateway.conf", text)
+    const start = performance.now()
+    await service.findings()
+    findings.push(performance.now() - start)
+    const asked = performance.now()
+    await service.completion("gateway.conf", at)
+    completions.push(performance.now() - asked)
+  }
+  const what = `${routes} routes, ${text.split("\n").length.toLocaleString("en")} lines`
+  print(`findings after a keystroke: ${what}`, findings.slice(10), bar)
+  print(`completion: ${what}`, completions.slice(10), 30)
+}
+const used = Math.round(process.memoryUsage.rss() / 1e6)
+console.log(
+  JSON.stringify({
+    what: "memory of the process",
+    value: used,
+    unit: "MB",
+    bar: "≤ 250 MB",
+    ok: used <= 250,
+  }),
+)

@@ -1,0 +1,105 @@
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { join } from "node:path"
+import { fileURLToPath, pathToFileURL } from "node:url"
+import {
+  createProtocolConnection,
+  type Diagnostic,
+  type InitializeResult,
+  StreamMessageReader,
+  StreamMessageWriter,
+} from "vscode-languageserver/node"
+
+const bin = fileURLToPath(new URL("../../compiler/cli/sallyport.mjs", import.meta.url))
+
+/** An editor that talks to `sallyport lsp` by its input and output. */
+export class LspClient {
+  readonly initialized: InitializeResult
+  /** The newest findings by path. */
+  readonly findings = new Map<string, readonly Diagnostic[]>()
+  readonly #connection: ReturnType<typeof createProtocolConnection>
+  readonly #child: ReturnType<typeof spawn>
+  readonly #root: string
+
+  private constructor(parts: {
+    initialized: InitializeResult
+    connection: ReturnType<typeof createProtocolConnection>
+    child: ReturnType<typeof spawn>
+    root: string
+  }) {
+    this.initialized = parts.initialized
+    this.#connection = parts.connection
+    this.#child = parts.child
+    this.#root = parts.root
+  }
+
+  static async start(root: string): Promise<LspClient> {
+    const child = spawn(process.execPath, [bin, "lsp", "--stdio"], {
+      cwd: root,
+      stdio: ["pipe", "pipe", "inherit"],
+    })
+    const connection = createProtocolConnection(
+      new StreamMessageReader(child.stdout),
+      new StreamMessageWriter(child.stdin),
+    )
+    connection.listen()
+    const initialized = (await connection.sendRequest("initialize", {
+      processId: process.pid,
+      rootUri: pathToFileURL(root).href,
+      capabilities: {},
+    })) as InitializeResult
+    const client = new LspClient({ initialized, connection, child, root })
+    connection.onNotification(
+      "textDocument/publishDiagnostics",
+      ({ uri, diagnostics }: { uri: string; diagnostics: Diagnostic[] }) => {
+        client.findings.set(client.#pathOf(uri), diagnostics)
+      },
+    )
+    await connection.sendNotification("initialized", {})
+    return client
+  }
+
+  uri(path: string): string {
+    return pathToFileURL(join(this.#root, path)).href
+  }
+
+  async open(path: string, text: string): Promise<void> {
+    const textDocument = { uri: this.uri(path), languageId: "sallyport", version: 1, text }
+    await this.#connection.sendNotification("textDocument/didOpen", { textDocument })
+  }
+
+  async change(path: string, text: string): Promise<void> {
+    const textDocument = { uri: this.uri(path), version: 2 }
+    await this.#connection.sendNotification("textDocument/didChange", {
+      textDocument,
+      contentChanges: [{ text }],
+    })
+  }
+
+  async close(path: string): Promise<void> {
+    await this.#connection.sendNotification("textDocument/didClose", {
+      textDocument: { uri: this.uri(path) },
+    })
+  }
+
+  /** A request about a document. */
+  async ask<Answer>(method: string, path: string, more: object = {}): Promise<Answer> {
+    return (await this.#connection.sendRequest(`textDocument/${method}`, {
+      textDocument: { uri: this.uri(path) },
+      ...more,
+    })) as Answer
+  }
+
+  /** Ends the server in order; resolves to its exit code. */
+  async end(): Promise<number> {
+    const ended = once(this.#child, "exit")
+    await this.#connection.sendRequest("shutdown")
+    await this.#connection.sendNotification("exit")
+    const [code] = (await ended) as [number]
+    return code
+  }
+
+  #pathOf(uri: string): string {
+    return fileURLToPath(uri).slice(this.#root.length + 1)
+  }
+}

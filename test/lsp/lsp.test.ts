@@ -1,0 +1,169 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import type {
+  CompletionItem,
+  DocumentSymbol,
+  Hover,
+  Location,
+  TextEdit,
+  WorkspaceEdit,
+} from "vscode-languageserver"
+import { LspClient } from "./client.ts"
+
+const files: Readonly<Record<string, string>> = {
+  "gateway.conf": `gateway shop { listen 127.0.0.1:8000 }
+authz { listen 127.0.0.1:8081; store acme { model "acme.fga" } }
+include "apis.conf"
+# Where orders are.
+backend orders { url "http://127.0.0.1:9001" }
+`,
+  "apis.conf": `api shop {
+  path    "/shop"
+  auth    none
+  backend orders
+  GET "/orders/{id}" {
+    require viewer of "order:\${path.id}" for "user:ann"
+  }
+}
+`,
+  "acme.fga": `model
+  schema 1.1
+type user
+type order
+  relations
+    define owner: [user]
+    define viewer: [user] or owner
+`,
+}
+
+let root: string
+let client: LspClient
+
+beforeAll(async () => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), "sallyport-lsp-")))
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true })
+    writeFileSync(join(root, path), text)
+  }
+  client = await LspClient.start(root)
+})
+
+afterAll(async () => {
+  expect(await client.end()).toBe(0)
+  rmSync(root, { recursive: true, force: true })
+})
+
+/** Line and column of a text in a file, from 0; `into` characters after its start. */
+function at(path: string, text: string, into = 0) {
+  const before = (files[path] ?? "").slice(0, (files[path] ?? "").indexOf(text) + into).split("\n")
+  return { line: before.length - 1, character: before.at(-1)?.length ?? 0 }
+}
+
+const position = (path: string, text: string, into = 0) => ({ position: at(path, text, into) })
+const codes = (path: string) => (client.findings.get(path) ?? []).map(({ code }) => code)
+
+test("says what it offers", () => {
+  expect(client.initialized.serverInfo?.name).toBe("sallyport")
+  expect(client.initialized.capabilities).toMatchObject({ hoverProvider: true, renameProvider: true })
+})
+
+test("findings follow the text while it is typed, in every file that it concerns", async () => {
+  const text = files["apis.conf"] ?? ""
+  await client.open("apis.conf", text.replace("backend orders", "backend order"))
+  await expect.poll(() => codes("apis.conf")).toEqual(["SP2012"])
+  expect(client.findings.get("apis.conf")?.[0]).toMatchObject({
+    severity: 1,
+    source: "sallyport",
+    message: expect.stringContaining("unknown backend `order`; did you mean `orders`?"),
+    range: { start: { line: 3, character: 10 }, end: { line: 3, character: 15 } },
+  })
+  await client.change("apis.conf", text)
+  await expect.poll(() => codes("apis.conf")).toEqual([])
+  await client.open("acme.fga", (files["acme.fga"] ?? "").replace("viewer:", "reader:"))
+  await expect.poll(() => codes("apis.conf").length).toBeGreaterThan(0)
+  await client.close("acme.fga")
+  await expect.poll(() => codes("apis.conf")).toEqual([])
+})
+
+test("a broken text has findings and answers", async () => {
+  const broken = 'api shop {\n  path "/shop\n  au'
+  await client.change("apis.conf", broken)
+  await expect.poll(() => codes("apis.conf").length).toBeGreaterThan(0)
+  const found = await client.ask<CompletionItem[]>("completion", "apis.conf", {
+    position: { line: 2, character: 4 },
+  })
+  expect(Array.isArray(found)).toBe(true)
+  await client.change("apis.conf", files["apis.conf"] ?? "")
+  await expect.poll(() => codes("apis.conf")).toEqual([])
+})
+
+test("hover, definition and references, over files and languages", async () => {
+  const hover = await client.ask<Hover>("hover", "apis.conf", position("apis.conf", "require"))
+  expect(JSON.stringify(hover.contents)).toContain("require RELATION of")
+  const name = await client.ask<Hover>("hover", "apis.conf", position("apis.conf", "backend orders", 9))
+  expect(JSON.stringify(name.contents)).toContain("# Where orders are.\\nbackend orders")
+  const declared = await client.ask<Location[]>(
+    "definition",
+    "apis.conf",
+    position("apis.conf", "backend orders", 9),
+  )
+  expect(declared).toEqual([
+    {
+      uri: client.uri("gateway.conf"),
+      range: expect.objectContaining({ start: at("gateway.conf", "orders {") }),
+    },
+  ])
+  const relation = await client.ask<Location[]>(
+    "definition",
+    "apis.conf",
+    position("apis.conf", "viewer of", 2),
+  )
+  expect(relation).toMatchObject([
+    { uri: client.uri("acme.fga"), range: { start: at("acme.fga", "viewer:") } },
+  ])
+  const used = await client.ask<Location[]>("references", "acme.fga", position("acme.fga", "owner: "))
+  expect(used.map(({ range }) => range.start)).toEqual([at("acme.fga", "owner: "), at("acme.fga", "owner\n")])
+})
+
+test("completion, rename, outline, format", async () => {
+  const text = (files["apis.conf"] ?? "").replace("backend orders", "backend ")
+  await client.change("apis.conf", text)
+  const names = await client.ask<CompletionItem[]>(
+    "completion",
+    "apis.conf",
+    position("apis.conf", "backend orders", 8),
+  )
+  expect(names.map(({ label }) => label)).toContain("orders")
+  await client.change("apis.conf", files["apis.conf"] ?? "")
+  const keywords = await client.ask<CompletionItem[]>(
+    "completion",
+    "apis.conf",
+    position("apis.conf", "auth    none", 1),
+  )
+  expect(keywords.find(({ label }) => label === "auth")?.documentation).toBeDefined()
+  const renamed = await client.ask<WorkspaceEdit>("rename", "apis.conf", {
+    ...position("apis.conf", "backend orders", 9),
+    newName: "sales",
+  })
+  expect(Object.entries(renamed.changes ?? {}).map(([uri, edits]) => [uri, edits.length])).toEqual(
+    expect.arrayContaining([
+      [client.uri("gateway.conf"), 1],
+      [client.uri("apis.conf"), 1],
+    ]),
+  )
+  await expect(
+    client.ask("rename", "apis.conf", { ...position("apis.conf", "backend orders", 9), newName: "a b" }),
+  ).rejects.toThrow("not a valid name")
+  const outline = await client.ask<DocumentSymbol[]>("documentSymbol", "acme.fga")
+  expect(outline.map(({ name, children }) => [name, children?.map((each) => each.name)])).toEqual([
+    ["user", []],
+    ["order", ["owner", "viewer"]],
+  ])
+  await client.change("apis.conf", (files["apis.conf"] ?? "").replace("  auth    none", "      auth none"))
+  const edits = await client.ask<TextEdit[]>("formatting", "apis.conf", {
+    options: { tabSize: 2, insertSpaces: true },
+  })
+  expect(edits[0]?.newText).toBe(files["apis.conf"])
+})

@@ -1,0 +1,138 @@
+import { describe, expect, test } from "vitest"
+import { MemoryFiles } from "../../compiler/core/files.ts"
+import { LanguageService } from "../../compiler/service/language-service.ts"
+
+const conf = `gateway shop { listen 127.0.0.1:8000 }
+authz { listen 127.0.0.1:8081; store acme { model "acme.fga" } }
+value region = "eu"
+secret key = env("KEY")
+issuer staff { discovery "https://id.example/.well-known/openid-configuration"; audience a }
+backend orders { url "http://127.0.0.1:9001" }
+policy shared { header set "X-A" "1" }
+api shop {
+  path "/shop"
+  auth jwt staff
+  backend orders
+  use shared
+  inbound { header set "X-Region" "\${region}" }
+  GET "/orders/{id}" {
+    require viewer of "order:\${path.id}" for "user:\${jwt.sub}"
+  }
+}
+`
+const model = `model
+  schema 1.1
+type user
+type group
+  relations
+    define member: [user]
+type order
+  relations
+    define parent: [group]
+    define owner: [user, group#member with inside]
+    define viewer: [user] or owner or member from parent
+condition inside(ip: ipaddress) {
+  ip.in_cidr("10.0.0.0/8")
+}
+`
+
+/** The labels that are proposed where `│` stands. */
+async function proposed(path: string, text: string): Promise<string[]> {
+  const offset = text.indexOf("│")
+  const service = new LanguageService(
+    new MemoryFiles([
+      ["gateway.conf", conf],
+      ["acme.fga", model],
+    ]),
+    "gateway.conf",
+  )
+  service.set(path, text.replace("│", ""))
+  return (await service.completion(path, offset)).map(({ label }) => label)
+}
+
+/** The text with this part replaced. */
+function written(text: string, part: string, by: string): string {
+  expect(text).toContain(part)
+  return text.replace(part, by)
+}
+
+describe("in gateway.conf", () => {
+  test.each<[what: string, part: string, by: string, labels: string[], not: string[]]>([
+    [
+      "statements of a file",
+      "value region",
+      "v│\nvalue region",
+      ["value", "backend", "api"],
+      ["GET", "owner"],
+    ],
+    ["statements of a block", "auth jwt staff", "a│", ["auth", "path", "GET"], ["issuer"]],
+    ["words that may follow", "auth jwt staff", "auth │", ["jwt", "none", "subscription"], ["auth"]],
+    ["a declared name of the kind", "auth jwt staff", "auth jwt │", ["staff"], ["orders", "shared"]],
+    ["a backend", "  backend orders\n", "  backend │\n", ["orders"], ["staff"]],
+    ["a policy", "use shared\n", "use s│\n", ["shared"], ["orders"]],
+    ["a relation", "require viewer", "require │", ["viewer", "owner", "any"], ["orders"]],
+    ["a value in an expression", '"${region}"', '"${r│}"', ["region", "request", "jwt"], ["key", "orders"]],
+    ["nothing in a comment", "value region", "# a │\nvalue region", [], ["value"]],
+    ["nothing after a dot", '"${region}"', '"${request.│}"', [], ["region"]],
+  ])("%s", async (_, part, by, labels, not) => {
+    const found = await proposed("gateway.conf", written(conf, part, by))
+    expect(found).toEqual(expect.arrayContaining(labels))
+    for (const label of not) expect(found).not.toContain(label)
+    if (labels.length === 0) expect(found).toEqual([])
+  })
+})
+
+describe("in a model", () => {
+  test.each<[what: string, part: string, by: string, labels: string[], not: string[]]>([
+    [
+      "types in a list",
+      "define parent: [group]",
+      "define parent: [│]",
+      ["user", "group", "order"],
+      ["member"],
+    ],
+    ["relations of a set", "group#member with", "group#│ with", ["member"], ["viewer", "user"]],
+    ["conditions", "with inside", "with │", ["inside"], ["user"]],
+    ["relations of the type", "or owner or", "or o│ or", ["owner", "viewer", "parent"], ["user"]],
+    ["what to read from", "from parent", "from │", ["parent", "owner"], ["member"]],
+    ["keywords of a line", "type group", "t│\ntype group", ["type", "define"], ["user"]],
+  ])("%s", async (_, part, by, labels, not) => {
+    const found = await proposed("acme.fga", written(model, part, by))
+    expect(found).toEqual(expect.arrayContaining(labels))
+    for (const label of not) expect(found).not.toContain(label)
+  })
+})
+
+describe("renaming", () => {
+  const service = () =>
+    new LanguageService(
+      new MemoryFiles([
+        ["gateway.conf", conf],
+        ["acme.fga", model],
+      ]),
+      "gateway.conf",
+    )
+  const rename = async (path: string, text: string, part: string, to: string) => {
+    const renaming = await service().rename(path, text.indexOf(part), to)
+    return "problem" in renaming
+      ? renaming.problem
+      : renaming.edits.map(({ span }) => `${span.file.path}:${span.file.position(span.start).line}`).sort()
+  }
+
+  test.each<[what: string, path: string, part: string, to: string, expected: string[] | string]>([
+    [
+      "a relation, in the model and in gateway.conf",
+      "acme.fga",
+      "viewer:",
+      "reader",
+      ["acme.fga:11", "gateway.conf:15"],
+    ],
+    ["a value, in expressions", "gateway.conf", "region =", "area", ["gateway.conf:13", "gateway.conf:3"]],
+    ["a type", "acme.fga", "group\n", "team", ["acme.fga:10", "acme.fga:4", "acme.fga:9"]],
+    ["to a name that exists", "acme.fga", "viewer:", "owner", "relation order#owner exists already"],
+    ["to no name", "acme.fga", "viewer:", "a b", "`a b` is not a valid name"],
+    ["of no name", "acme.fga", "schema", "x", "there is no declared name here"],
+  ])("%s", async (_, path, part, to, expected) => {
+    expect(await rename(path, path === "acme.fga" ? model : conf, part, to)).toEqual(expected)
+  })
+})
