@@ -70,7 +70,7 @@ async function callOnce(port: number, message: Buffer): Promise<SentCall> {
   const stream = session.request({
     ...{ ":method": "POST", ":path": checkPath, "content-type": "application/grpc", te: "trailers" },
   })
-  let [head, trailers]: OutgoingHttpHeaders[] = [{}, {}]
+  let [head, trailers]: [OutgoingHttpHeaders, OutgoingHttpHeaders] = [{}, {}]
   const chunks: Buffer[] = []
   stream.on("response", ({ ...fields }) => {
     head = fields
