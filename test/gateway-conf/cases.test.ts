@@ -8,9 +8,12 @@ import { explainCode } from "../../compiler/render/explain.ts"
 import { codesIn, runCases } from "../cases.ts"
 import { compile } from "../compile.ts"
 import { outlineOfPlan } from "./outline.ts"
+import { expectWorkingFixes } from "./working-fixes.ts"
 
 function findings(files: MemoryFiles, entry: string): string {
-  return renderDiagnostics(compile(files, entry).diagnostics, "text", { colour: false })
+  const { diagnostics } = compile(files, entry)
+  expectWorkingFixes(files, diagnostics, (fixed) => compile(fixed, entry).diagnostics)
+  return renderDiagnostics(diagnostics, "text", { colour: false })
 }
 
 // `right.conf` is the mistake corrected: it has no findings at all.

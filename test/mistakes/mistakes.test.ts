@@ -14,7 +14,7 @@ const perKind: Readonly<Record<string, number>> = { small: 14, middle: 14, large
 const sampleSize = 60
 
 /** What is reached; a goal below it is a step back. */
-const floors = { reported: 0.99, place: 0.99, cause: 0.99, remedy: 0.99, alone: 0.98, all: 0.97 }
+const floors = { reported: 0.99, place: 0.99, cause: 0.99, remedy: 0.99, alone: 0.99, all: 0.98 }
 
 const [, middle] = examples as readonly [Example, Example, Example]
 
@@ -65,7 +65,7 @@ test("five mistakes of different lines are all reported in one run", async () =>
         five.map(({ kind, file, start }) => `${kind.name} ${file}:${lineOf(middle, file, start)}`).join("; "),
       )
   }
-  expect(complete / runs, missed.join("\n")).toBeGreaterThanOrEqual(reduced(0.5, 0.8))
+  expect(complete / runs, missed.join("\n")).toBeGreaterThanOrEqual(reduced(0.75, 0.95))
 })
 
 /** A result that does not meet all measures, in a line. */

@@ -5,9 +5,12 @@ import { renderDiagnostics } from "../../compiler/render/diagnostics.ts"
 import { codesIn, runCases } from "../cases.ts"
 import { compile } from "../compile.ts"
 import { outlineOfPlan } from "../gateway-conf/outline.ts"
+import { expectWorkingFixes } from "../gateway-conf/working-fixes.ts"
 
 function findings(files: MemoryFiles, entry: string): string {
-  return renderDiagnostics(compile(files, entry).diagnostics, "text", { colour: false })
+  const { diagnostics } = compile(files, entry)
+  expectWorkingFixes(files, diagnostics, (fixed) => compile(fixed, entry).diagnostics)
+  return renderDiagnostics(diagnostics, "text", { colour: false })
 }
 
 runCases("described", {

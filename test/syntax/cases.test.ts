@@ -9,6 +9,7 @@ import { loadDocuments } from "../../compiler/gateway/include.ts"
 import { renderDiagnostics } from "../../compiler/render/diagnostics.ts"
 import { explainCode } from "../../compiler/render/explain.ts"
 import { codesIn, type Expectations, runCases } from "../cases.ts"
+import { expectWorkingFixes } from "../gateway-conf/working-fixes.ts"
 import { outline } from "./outline.ts"
 
 function load(
@@ -22,8 +23,12 @@ function load(
 }
 
 const expectations: Expectations = {
-  diagnostics: (files, sections) =>
-    renderDiagnostics(load(files, sections).report.sorted(), "text", { colour: false }),
+  diagnostics: (files, sections) => {
+    const findingsOf = (some: Files) => load(some, sections).report.sorted()
+    const found = findingsOf(files)
+    expectWorkingFixes(files, found, findingsOf)
+    return renderDiagnostics(found, "text", { colour: false })
+  },
   formatted: (files, sections) => formatGateway(load(files, sections).documents[0] as Document),
   understood: (files, sections) =>
     load(files, sections)

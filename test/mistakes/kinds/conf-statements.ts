@@ -494,11 +494,14 @@ const routes: readonly Kind[] = [
     files: conf,
     codes: ["SP0001"],
     slips: (text, next) =>
-      sites(text, /(?:model|openapi|xml) +"(?<x>[a-z]+\/[a-z.]+)"/).map((site) => ({
-        ...misspeltAt(site, next),
-        at: [site.start - 1, site.start],
-        says: site.text,
-      })),
+      sites(text, /(?:model|openapi|xml) +"(?<x>[a-z]+\/[a-z.]+)"/)
+        .map((site) => ({
+          ...misspeltAt(site, next),
+          at: [site.start - 1, site.start] as const,
+          says: site.text,
+        }))
+        // `a//b` names the same file.
+        .filter(({ put }) => !put.includes("//")),
   },
   {
     name: "pattern that matches no file",
