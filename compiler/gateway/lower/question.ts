@@ -1,5 +1,6 @@
 import type { RelationQuestion } from "../../../runtime/plan/step-values.ts"
 import type { Text } from "../../../runtime/plan/text.ts"
+import { nearest } from "../../core/nearest.ts"
 import { shown } from "../../core/shown.ts"
 import type { Span } from "../../core/source.ts"
 import type { DeclaredNames } from "../../model/declared-names.ts"
@@ -267,12 +268,27 @@ function checkNames(names: DeclaredNames | undefined, question: Question, contex
     if (near !== "")
       context.report.add("SP5011", span, `the model has no type \`${type}\`${near}`, { related })
   }
+  checkUsed(names, question, context)
   const relations = names.types.get(object.type)
   if (relations === undefined || relations.includes(relation.text)) return
   const near = hint(relation.text, relations)
   if (near === "") return
   const detail = `\`${object.type}\` has no relation \`${shown(relation.text)}\`${near}`
   context.report.add("SP5012", relation.span, detail, { related })
+}
+
+/** Reports a type that a model with mistakes uses nowhere, nor any similar name: none of its relations can have such users. */
+function checkUsed(
+  { types, used, file }: DeclaredNames,
+  { relation, object, user, userAt }: Question,
+  context: StepContext,
+): void {
+  const isType = user.relation === undefined || user.relation === "*"
+  if (!isType || !types.has(user.type) || used.has(user.type)) return
+  if (nearest(user.type, used) !== undefined) return
+  const detail = `the model never lets \`${user.type}\` be \`${relation.text}\` of \`${object.type}\``
+  const related = [{ span: file.span(0, 0), message: "the model" }]
+  context.report.add("SP5013", userAt.span, detail, { related })
 }
 
 /** The remedy with the types of users that can have the relation. */
