@@ -1,4 +1,5 @@
-// The engine's gRPC beside its HTTP/1.1, in one process on PostgreSQL: the same check, with as many in progress, on 1, 4 and 32 connections.
+// The engine's gRPC beside its HTTP/1.1, in one process on PostgreSQL: the same check, with as many in progress, on 1, 4 and 32 connections; and bare node:http2
+// and node:http, which are the limit of both.
 import { execFileSync } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
@@ -70,7 +71,8 @@ async function callOnce(port: number, message: Buffer): Promise<SentCall> {
   const stream = session.request({
     ...{ ":method": "POST", ":path": checkPath, "content-type": "application/grpc", te: "trailers" },
   })
-  let [head, trailers]: [OutgoingHttpHeaders, OutgoingHttpHeaders] = [{}, {}]
+  let head: OutgoingHttpHeaders = {}
+  let trailers: OutgoingHttpHeaders = {}
   const chunks: Buffer[] = []
   stream.on("response", ({ ...fields }) => {
     head = fields
