@@ -4,11 +4,11 @@ import { CanaryReports } from "./process/canary-reports.ts"
 import { viewOf } from "./process/control-view.ts"
 import { type DatabaseSettings, openDatabase } from "./process/database.ts"
 import { Heartbeat } from "./process/heartbeat.ts"
-import { keptPlanOf } from "./process/kept-plan.ts"
 import { MetricPush } from "./process/metric-push.ts"
 import { openCanaries } from "./process/open-canaries.ts"
 import { openControl } from "./process/open-control.ts"
 import { openControlListeners } from "./process/open-control-listeners.ts"
+import { planDiskOf } from "./process/outage-rollbacks.ts"
 import { seedStore } from "./process/plan-stores.ts"
 import { addStateMetrics, readinessOf, reportOf } from "./process/process-state.ts"
 import { openServing } from "./process/serving.ts"
@@ -56,11 +56,11 @@ async function start(settings: RuntimeSettings, database: Database, metrics: Met
   const { log, roles, graceMs = 10_000 } = settings
   const serving = openServing(settings, { database, metrics, plan: () => keeper.served })
   const { gateway, listeners, metering, losses, warm, http } = serving
-  const disk = keptPlanOf(settings)
+  const { disk, outage } = planDiskOf(settings, database)
   const operators = openControlListeners(settings, { http, edge: serving.edge })
   const servable = operators?.around(serving.servable) ?? serving.servable
-  const keeper = new PlanKeeper({ database, log, disk, servable, onHistoryLost: losses.ofPlans })
-  const parts = { ...serving, keeper, operators }
+  const keeper = new PlanKeeper({ database, log, disk, outage, servable, onHistoryLost: losses.ofPlans })
+  const parts = { ...serving, keeper, operators, outage }
   const report = () => reportOf(parts, metering)
   const heartbeat = new Heartbeat({ database, roles, version: settings.version, state: report })
   addStateMetrics(metrics, { ...parts, report })

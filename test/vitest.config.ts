@@ -51,7 +51,7 @@ const onlyLong = [
   "test/manual/running-many.test.ts",
   "test/machines/schedules.test.ts",
   "test/process/database-states.test.ts",
-  "test/process/{canary-fleet,failover,kept-plan,lost-plans,pooler,replicas,rolled-back}.test.ts",
+  "test/process/{canary-fleet,failover,kept-plan,lost-plans,outage-rollbacks,pooler,replicas,rolled-back}.test.ts",
   "test/redis/topologies.test.ts",
   "test/store/{pglite,prune,replicas}.test.ts",
   "test/workers/{canary,ends,sockets,worker-faults}.test.ts",

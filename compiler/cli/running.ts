@@ -21,7 +21,7 @@ export async function runningPlan(remote: Remote): Promise<PlanAnswer | undefine
 }
 
 /** The plan that another was compared with, in the format of the control API. */
-export function baseOf(running: PlanRecord | undefined) {
+export function baseOf(running: Pick<PlanRecord, "serial" | "stamp"> | undefined) {
   return running === undefined ? { base: null } : { base: running.serial, baseStamp: running.stamp }
 }
 

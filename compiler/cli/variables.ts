@@ -159,13 +159,13 @@ export const variables: Readonly<Record<string, EnvironmentVariable>> = {
   },
   SALLYPORT_SPOOL: {
     commands: ["serve"],
-    docs: "Folder for data that waits until the database is available again: usage and quotas. It also has a copy of the plan.",
+    docs: "Folder for data that waits until the database is available again: usage and quotas. It also has copies of the last plans.",
     byDefault: "`.sallyport/spool`",
     example: "/var/spool/sallyport",
   },
   SALLYPORT_KEEP_PLAN: {
     commands: ["serve"],
-    docs: "`on` or `off`: whether the plan that is served is kept in the spool folder, so that a process can start while the database is unavailable.",
+    docs: "`on` or `off`: whether the plan that is served and those before it are kept in the spool folder, so that a process can start and roll back while the database is unavailable.",
     byDefault: "`on`",
     example: "off",
   },

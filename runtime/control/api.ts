@@ -41,6 +41,40 @@ export const rollbackRequest = z.strictObject({
   allow: allow.default([]),
 })
 
+/** A plan of the history, without its record. */
+const planPlace = z.strictObject({ serial: z.number().int().min(1), stamp: z.string(), digest: z.string() })
+
+/**
+ * Response of `GET /v1/kept-plans`: the plans that this process keeps on disk, the last one first. `running`: the plan that it serves; null: none, or one from
+ * a file.
+ */
+export const keptPlansAnswer = z.strictObject({
+  running: planPlace.nullable(),
+  plans: z.array(z.lazy(() => planRecord)),
+})
+export type KeptPlansAnswer = z.infer<typeof keptPlansAnswer>
+
+/** Body of `POST /v1/rollback/without-database`: this process alone serves the plan of an earlier serial, which it keeps on disk. */
+export const outageRollbackRequest = z.strictObject({
+  serial: z.number().int().min(1),
+  base: z.number().int().min(1),
+  baseStamp: z.string().optional(),
+  author: planAuthor,
+})
+
+/**
+ * Response of `POST /v1/rollback/without-database`. `to`: the plan that is served now; `base`: the plan of the history that it replaces until the database answers.
+ * `at` is RFC 3339.
+ */
+export const outageRollbackAnswer = z.strictObject({
+  base: planPlace,
+  to: planPlace,
+  who: z.string(),
+  message: z.string().nullable(),
+  at: z.string(),
+})
+export type OutageRollbackAnswer = z.infer<typeof outageRollbackAnswer>
+
 /**
  * Body of `POST /v1/consents`: consents to classes of changes of a plan, by its digest, over the running plan. An empty `allow` withdraws an earlier
  * consent.

@@ -1,15 +1,26 @@
 import { hash } from "node:crypto"
-import type { FastifyInstance, FastifyRequest } from "fastify"
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify"
+import { SourceUnavailable } from "../check/ports.ts"
 import type { AuditContent, AuditPage, AuditRange } from "../store/audit-log.ts"
 import { auditPruneRequest, auditQuery } from "./api.ts"
 import { bodyOf } from "./body.ts"
 import { findOperator, type Operator } from "./operators.ts"
+import { sendProblem } from "./problem.ts"
 import { ruleOf } from "./routes.ts"
+
+/** A row of a journal on disk, which the audit log gets later. */
+export interface JournalPlace {
+  /** Id of the journal. */
+  readonly journal: string
+  readonly seq: number
+}
 
 /** The log of what operators did. */
 export interface AuditPorts {
   /** Returns the number of the row. Rejects with `SourceUnavailable`; then there is no row. */
   append(content: AuditContent): Promise<number>
+  /** Appends to a journal on disk, for the changes that are possible without the database. Absent: there is none. */
+  readonly journal?: ((content: AuditContent) => Promise<JournalPlace>) | undefined
   read(range: AuditRange): Promise<AuditPage>
   /** Deletes older rows; returns their number. */
   prune(olderThanSeconds: number): Promise<number>
@@ -40,24 +51,33 @@ const shownFields = [
   "author",
 ] as const
 
-/** The number of the row that was written before a request. */
-const begun = new WeakMap<FastifyRequest["raw"], number>()
+/** The number of the row that was written before a request, or its place in the journal. */
+const begun = new WeakMap<FastifyRequest["raw"], number | JournalPlace>()
+
+/** Whether the row before a request is in the journal on disk, because the database did not take it. */
+export function isBegunInJournal(request: FastifyRequest): boolean {
+  return typeof begun.get(request.raw) === "object"
+}
 
 /**
  * Writes a row before each request that changes something or reads tuples, and one after it with its status. A change whose first row cannot be
  * written is refused. Refusals for a role have a row, too.
  */
 export function addAuditHooks(app: FastifyInstance, audit: AuditPorts): void {
-  app.addHook("preHandler", async (request) => {
+  app.addHook("preHandler", async (request, reply) => {
     const rule = ruleOfRequest(request)
-    if (rule?.audit === undefined) return
+    if (rule?.audit === undefined) return undefined
     const content = { ...aboutRequest(request), event: "requested", details: detailsOf(request.body) }
     try {
       begun.set(request.raw, await audit.append(content))
     } catch (error) {
-      if (rule.audit === "change") throw error
+      const isAway = error instanceof SourceUnavailable
+      if (rule.audit === "journal" && isAway && audit.journal !== undefined)
+        return beginInJournal(audit.journal, content, request, reply)
+      if (rule.audit !== "read") throw error
       audit.onLost(error)
     }
+    return undefined
   })
   app.addHook("onResponse", async (request, reply) => {
     const of = begun.get(request.raw)
@@ -65,9 +85,30 @@ export function addAuditHooks(app: FastifyInstance, audit: AuditPorts): void {
     const isDenied = of === undefined && status === 403 && findOperator(request.raw) !== undefined
     if (of === undefined && !isDenied) return
     const event = isDenied ? { event: "denied" } : { event: "ended", of }
+    const content = { ...aboutRequest(request), ...event, status }
+    const append = typeof of === "object" && audit.journal !== undefined ? audit.journal : audit.append
     // The request is over, so its outcome can only be missing.
-    await audit.append({ ...aboutRequest(request), ...event, status }).catch((error) => audit.onLost(error))
+    await append(content).catch((error) => audit.onLost(error))
   })
+}
+
+async function beginInJournal(
+  append: NonNullable<AuditPorts["journal"]>,
+  content: AuditContent,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply | undefined> {
+  try {
+    begun.set(request.raw, await append(content))
+    return undefined
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    return sendProblem(
+      reply,
+      "refused",
+      `nothing was changed, because the journal on disk does not take a row: ${reason}`,
+    )
+  }
 }
 
 function ruleOfRequest(request: FastifyRequest): ReturnType<typeof ruleOf> {
@@ -78,7 +119,8 @@ function pathOf({ url }: FastifyRequest): string {
   return url.split("?")[0] ?? ""
 }
 
-function aboutRequest(request: FastifyRequest): AuditContent {
+/** Who sent a request, and which. */
+export function aboutRequest(request: FastifyRequest): AuditContent {
   const { kind, name, role, issuer }: Partial<Operator> = findOperator(request.raw) ?? {}
   return {
     action: ruleOfRequest(request)?.operation ?? "other",

@@ -49,6 +49,7 @@ export class CanaryKeeper {
   /** The canary whose plan this process cannot serve. */
   #refused: string | undefined
   #confirmedAtMs = performance.now()
+  #isRunning = false
   #turn: Promise<unknown> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
   #stopListening: () => void = () => undefined
@@ -58,6 +59,11 @@ export class CanaryKeeper {
 
   constructor(settings: CanaryKeeperSettings) {
     this.#settings = settings
+  }
+
+  /** Whether a canary ran when the database last answered. */
+  get isRunning(): boolean {
+    return this.#isRunning
   }
 
   /** Follows from then on. Does not reject: failures are retried. */
@@ -97,6 +103,7 @@ export class CanaryKeeper {
         return { kind: begun }
       }
       prepared.activate()
+      this.#isRunning = true
       this.#serves(begun)
       return { kind: "begun", canary: begun }
     }).catch((error: unknown) => {
@@ -110,6 +117,7 @@ export class CanaryKeeper {
     try {
       const canary = await newestCanary(database)
       this.#confirmedAtMs = performance.now()
+      this.#isRunning = canary?.state === "running"
       if (canary === undefined || !this.#shallServe(canary)) this.#end(canary?.reason)
       else if (canary.id !== this.#serving && canary.id !== this.#refused) await this.#serve(canary)
       await this.onSeen(canary)

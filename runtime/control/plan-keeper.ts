@@ -26,7 +26,11 @@ import {
   type ApplyOutcome,
   type ApplyProblem,
   type KeptPlan,
+  type OutageOutcome,
+  type OutageRequest,
+  type OutageRollback,
   type PlanDisk,
+  type RunningPlan,
   Unavailable,
 } from "./ports.ts"
 import { isSamePlan, RefusedPlan, RefusedSerial, unreadable } from "./refused-plan.ts"
@@ -58,6 +62,16 @@ export class PlanRefused extends Error {
   }
 }
 
+/** Rollbacks without the database, as far as they decide which plan runs. */
+export interface OutageJournal {
+  /** Takes what was done without the database into it, before anything newer. Rejects with `SourceUnavailable`. */
+  settle(): Promise<void>
+  /** The plan that replaces `base`, with its rollback. A text says why it cannot be served; undefined: none does. */
+  pending(
+    base: PlanIdentity,
+  ): Promise<{ readonly plan: Plan; readonly rollback: OutageRollback } | string | undefined>
+}
+
 /** Where plans are stored, and what runs them. */
 export interface PlanKeeperSettings {
   readonly database: Database
@@ -67,6 +81,8 @@ export interface PlanKeeperSettings {
   readonly disk?: PlanDisk | undefined
   /** Interval of polls for a newer plan, in milliseconds (default: 1,000). Notices of other processes come earlier. */
   readonly pollMs?: number
+  /** Absent: this process cannot roll back without the database. */
+  readonly outage?: OutageJournal | undefined
   /** Called when the database no longer contains the running plan. */
   readonly onHistoryLost?: (held: PlanIdentity, found: PlanIdentity | undefined) => void
 }
@@ -88,6 +104,11 @@ export class PlanKeeper {
   #kept: KeptPlan | undefined
   /** Why the plan on disk is not used although it was needed. */
   #keptTrouble: string | undefined
+  #digest = ""
+  /** Set while a plan is served that the history does not have as its newest one. */
+  #rollback: OutageRollback | undefined
+  /** Those of the running plan. Empty while it comes from disk. */
+  #stores: ReadonlyMap<string, DeclaredStore> = new Map()
   #turn: Promise<unknown> = Promise.resolve()
   #writing: Promise<void> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
@@ -107,9 +128,21 @@ export class PlanKeeper {
     return this.#identity?.serial ?? null
   }
 
-  /** The running plan in the history; undefined without a plan, with one from a file, and with one from disk. */
+  /** The running plan in the history; undefined without a plan, with one from a file or from disk, and after a rollback without the database. */
   get identity(): PlanIdentity | undefined {
-    return this.#kept === undefined ? this.#identity : undefined
+    return this.#isConfirmed ? this.#identity : undefined
+  }
+
+  /** Whether the running plan was the newest one when the database last answered. */
+  get #isConfirmed(): boolean {
+    return this.#kept === undefined && this.#rollback === undefined
+  }
+
+  /** The running plan and its base; undefined without a plan, and with one from a file. */
+  get running(): RunningPlan | undefined {
+    if (this.#identity === undefined || this.#served === null) return undefined
+    const place = { ...this.#identity, digest: this.#digest }
+    return { place, base: this.#rollback?.base ?? place, body: this.#served }
   }
 
   /** The content of the running plan; null without a plan. */
@@ -139,6 +172,7 @@ export class PlanKeeper {
 
   /** A message about the plan on disk while it is needed, else undefined. */
   get kept(): string | undefined {
+    if (this.#rollback !== undefined) return rollbackText(this.#rollback)
     if (this.#kept === undefined) return this.#served === null ? this.#keptTrouble : undefined
     const { identity, keptAt } = this.#kept
     return `plan ${identity.serial} is served from disk, where it was saved at ${keptAt.toISOString()}`
@@ -186,13 +220,14 @@ export class PlanKeeper {
    */
   apply(plan: Plan, base: PlanBase | null, author: ApplyOrigin): Promise<ApplyOutcome> {
     return this.#inTurn<ApplyOutcome>(async () => {
-      const { database, servable } = this.#settings
+      const { database, servable, outage } = this.#settings
+      await outage?.settle()
       const [current] = await planHistory(database, 1)
       const held = this.#identity
       if (held !== undefined && !(await hasPlan(database, held))) this.#tellLoss(current)
       if (!isBase(base, current))
         return { kind: "stale", current: current === undefined ? null : recordOf(current) }
-      const isServed = isSamePlan(this.#identity, current) && this.#kept === undefined
+      const isServed = isSamePlan(this.#identity, current) && this.#isConfirmed
       if (current?.digest === plan.digest && isServed && this.#refused === null) {
         return { kind: "done", answer: { applied: false, record: recordOf(current) } }
       }
@@ -236,11 +271,12 @@ export class PlanKeeper {
       return { kind: "refused", problems: [{ path, message, origin: plan.origins[path] }] }
     }
     await prepared.activate(inserted.stores)
-    this.#nowServes(inserted, plan)
+    const record = recordFor(inserted, plan, author)
+    this.#nowServes(record, plan, inserted.stores)
     const { who, commit, message } = author
     const optional = { commit: commit ?? undefined, message: message ?? undefined }
     log.info({ serial: inserted.serial, digest: plan.digest, who, ...optional }, "plan applied; serving it")
-    return { kind: "done", answer: { applied: true, record: recordFor(inserted, plan, author) } }
+    return { kind: "done", answer: { applied: true, record } }
   }
 
   async current(): Promise<PlanAnswer | undefined> {
@@ -289,11 +325,12 @@ export class PlanKeeper {
    * plan is tried again at intervals, because a port may become free and a file may appear.
    */
   async #follow(): Promise<unknown> {
-    const { database, servable, log } = this.#settings
+    const { database, servable, log, outage } = this.#settings
     try {
+      await outage?.settle()
       const waits = (await this.#refused?.waits(database)) === true
       // A plan from disk has no stores, so read the newest plan even if it is the same.
-      const read = this.#kept === undefined ? this.#identity : undefined
+      const read = this.#isConfirmed ? this.#identity : undefined
       const news = await planNews(database, this.#identity, (waits ? this.#refused?.identity : read) ?? null)
       if (news === undefined) {
         if (!waits) this.#refused = null
@@ -313,7 +350,7 @@ export class PlanKeeper {
         throw error
       })
       await prepared.activate(stores)
-      this.#nowServes(newer, stored.plan)
+      this.#nowServes(recordOf(newer), stored.plan, stores)
       log.info({ serial: newer.serial, digest: newer.digest }, "serving plan")
       return undefined
     } catch (error) {
@@ -323,14 +360,55 @@ export class PlanKeeper {
   }
 
   /** Notes the plan that is served and writes it to the disk. */
-  #nowServes(identity: PlanIdentity, plan: Plan): void {
+  #nowServes(record: PlanRecord, plan: Plan, stores: ReadonlyMap<string, DeclaredStore>): void {
     this.#served = plan.plan
+    this.#digest = plan.digest
+    this.#stores = stores
     this.#refused = null
     this.#kept = undefined
     this.#keptTrouble = undefined
-    this.#changed(identity, null)
+    this.#rollback = undefined
+    this.#changed(record, null)
     // Only `close` waits for the disk, which may be slow.
-    this.#writing = this.#writing.then(() => this.#settings.disk?.write(identity, plan))
+    this.#writing = this.#writing.then(() => this.#settings.disk?.write(record, plan))
+  }
+
+  /**
+   * Serves an earlier plan in this process alone, until the database answers. Its stores are those of the running plan, so callers make sure that both
+   * plans declare the same.
+   */
+  rollBackAlone({ target, from, note }: OutageRequest): Promise<OutageOutcome> {
+    return this.#inTurn<OutageOutcome>(async () => {
+      const { running } = this
+      if (running === undefined || !isBase(from, running.place))
+        return { kind: "stale", running: running?.place }
+      const { plan, record } = target
+      const prepared = await this.#settings.servable.prepare(plan)
+      const rollback = await note(running).catch(async (error: unknown) => {
+        await prepared.discard()
+        throw error
+      })
+      await prepared.activate(this.#stores)
+      this.#servesAlone(record, plan, rollback)
+      return { kind: "done", rollback }
+    }).catch((error: unknown) => {
+      if (error instanceof PlanRefused) return { kind: "refused", problems: error.problems }
+      throw error
+    })
+  }
+
+  #servesAlone(identity: PlanIdentity, plan: Plan, rollback: OutageRollback): void {
+    this.#served = plan.plan
+    this.#digest = plan.digest
+    this.#rollback = rollback
+    const { base, who } = rollback
+    this.#settings.log.warn(
+      { serial: identity.serial, base: base.serial, who },
+      "serving an earlier plan: rolled back without the database",
+    )
+    // It is notable even if the serial is the same.
+    this.#changed(identity, this.#error)
+    this.onChange()
   }
 
   /**
@@ -345,19 +423,27 @@ export class PlanKeeper {
 
   /** Its stores come from the database; until then the engine cannot answer their questions. */
   async #serveKept(): Promise<void> {
-    const { disk, servable, log } = this.#settings
+    const { disk, servable, log, outage } = this.#settings
     const kept = await disk?.read()
     if (kept === undefined) return
     if (typeof kept === "string") return this.#keptFailed(kept)
+    // A rollback of this process outlives its restart.
+    const pending = await outage?.pending(kept.identity)
+    if (typeof pending === "string") log.error(pending)
+    const instead = typeof pending === "string" ? undefined : pending
+    const plan = instead?.plan ?? kept.plan
+    const { serial } = instead?.rollback.to ?? kept.identity
     try {
-      const prepared = await servable.prepare(kept.plan)
+      const prepared = await servable.prepare(plan)
       await prepared.activate(new Map())
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
-      return this.#keptFailed(`plan ${kept.identity.serial}, kept on disk, cannot be served: ${reason}`)
+      return this.#keptFailed(`plan ${serial}, kept on disk, cannot be served: ${reason}`)
     }
-    this.#served = kept.plan.plan
     this.#kept = kept
+    if (instead !== undefined) return this.#servesAlone(instead.rollback.to, plan, instead.rollback)
+    this.#served = plan.plan
+    this.#digest = plan.digest
     const { identity, keptAt } = kept
     const ageSeconds = Math.round((Date.now() - keptAt.getTime()) / 1_000)
     log.warn(
@@ -430,6 +516,11 @@ function noPlanAnyMore(): SourceUnavailable {
 function isBase(base: PlanBase | null, current: PlanIdentity | undefined): boolean {
   if (base === null || current === undefined) return base === null && current === undefined
   return current.serial === base.serial && (base.stamp === undefined || base.stamp === current.stamp)
+}
+
+function rollbackText({ to, base, who, message, at }: OutageRollback): string {
+  const reason = message === null ? "" : ` (${message})`
+  return `plan ${to.serial} is served instead of plan ${base.serial}: rolled back without the database by ${who} at ${at}${reason}`
 }
 
 /** A plan as the API shows it. */

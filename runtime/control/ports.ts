@@ -1,6 +1,7 @@
 import type { RequestExplanation, RequestQuestion } from "../gateway/explain/request-explanation.ts"
 import type { ChangeClass } from "../plan/change-rules.ts"
 import type { Plan, PlanBody } from "../plan/plan.ts"
+import type { AuditContent } from "../store/audit-log.ts"
 import type { CanaryEnding, CanaryInsert, CanaryReport, StoredCanary } from "../store/canaries.ts"
 import type { Database } from "../store/database.ts"
 import type { PlanBase, PlanIdentity } from "../store/plans.ts"
@@ -16,7 +17,7 @@ import type {
   RefusalAnswer,
   StatusAnswer,
 } from "./api.ts"
-import type { AuditPorts } from "./audit.ts"
+import type { AuditPorts, JournalPlace } from "./audit.ts"
 import type { ImpactPorts } from "./impact.ts"
 import type { MovePorts } from "./moves.ts"
 import type { PrunePorts } from "./prune.ts"
@@ -132,6 +133,8 @@ export interface ControlPorts extends HealthPorts, ImpactPorts {
   /** Identifies the history for seals. */
   historyIdentity(): Promise<string>
   apply(plan: Plan, base: PlanBase | null, author: ApplyOrigin): Promise<ApplyOutcome>
+  /** Absent: this process keeps no plans on disk. */
+  readonly outage?: OutagePorts | undefined
   readonly canaries: CanaryPorts
   status(): Promise<StatusAnswer>
   /** Issues and changes subscriptions. */
@@ -176,5 +179,57 @@ export interface KeptPlan {
 export interface PlanDisk {
   /** The plan that was written last, or a text that says why there is none. */
   read(): Promise<KeptPlan | string>
-  write(identity: PlanIdentity, plan: Plan): Promise<void>
+  write(record: PlanRecord, plan: Plan): Promise<void>
+}
+
+/** A plan of the history, with its content's digest. */
+export interface PlanPlace extends PlanIdentity {
+  readonly digest: string
+}
+
+/** A rollback that this process alone made. `base`: the plan of the history that it replaced. `at` is RFC 3339. */
+export interface OutageRollback {
+  readonly base: PlanPlace
+  readonly to: PlanPlace
+  readonly who: string
+  readonly message: string | null
+  readonly at: string
+}
+
+/** The plan that this process serves, and the newest plan of the history that it knows. Both are the same, except after a rollback without the database. */
+export interface RunningPlan {
+  readonly place: PlanPlace
+  readonly base: PlanPlace
+  readonly body: PlanBody
+}
+
+/** A request to serve an earlier plan in this process alone. `from`: the plan that the caller means to replace. */
+export interface OutageRequest {
+  readonly target: PlanAnswer
+  readonly from: PlanBase
+  /** Writes down the rollback, after everything that can fail. When it rejects, nothing changes. */
+  readonly note: (running: RunningPlan) => Promise<OutageRollback>
+}
+
+/** See `ApplyOutcome`. */
+export type OutageOutcome =
+  | { readonly kind: "done"; readonly rollback: OutageRollback }
+  | { readonly kind: "stale"; readonly running: PlanPlace | undefined }
+  | { readonly kind: "refused"; readonly problems: readonly ApplyProblem[] }
+
+/** What a process that keeps plans on disk can do while the database is unavailable. */
+export interface OutagePorts {
+  /** Undefined: no plan, or one from a file. */
+  running(): RunningPlan | undefined
+  /** Serial of a newer plan that this process cannot serve; null: none. */
+  refusedSerial(): number | null
+  /** What was last known. */
+  isCanaryRunning(): boolean
+  /** The kept plans, the last one first. */
+  kept(): Promise<readonly PlanRecord[]>
+  /** A text says why the plan cannot be used; undefined: it is not kept. */
+  find(serial: number): Promise<PlanAnswer | string | undefined>
+  rollBack(request: OutageRequest): Promise<OutageOutcome>
+  /** Appends a row to the journal on disk. */
+  append(content: AuditContent): Promise<JournalPlace>
 }

@@ -8,8 +8,11 @@ export type RouteRule =
       readonly needs: OperatorRole
       /** Name in the audit log and in the scope of tokens: `GROUP.WORD`, or one word. */
       readonly operation: string
-      /** `change`: refused while the audit log cannot be written; `read`: logged, but served then, too. Absent: not logged. */
-      readonly audit?: "change" | "read"
+      /**
+       * `change`: refused while the audit log cannot be written; `read`: logged, but served then, too; `journal`: refused while neither the audit log nor the
+       * journal on disk can be written. Absent: not logged.
+       */
+      readonly audit?: "change" | "read" | "journal"
     }
 
 function read(needs: OperatorRole, operation: string): RouteRule {
@@ -35,6 +38,9 @@ export const routeRules: Readonly<Record<string, RouteRule>> = {
   "PUT /v1/plan": change("publisher", "plan.apply"),
   "POST /v1/plan/impact": { needs: "viewer", operation: "plan.impact", audit: "read" },
   "POST /v1/rollback": change("publisher", "plan.rollback"),
+  "POST /v1/rollback/without-database": { needs: "admin", operation: "plan.rollback", audit: "journal" },
+  "GET /v1/kept-plans": read("viewer", "plan.read"),
+  "GET /v1/kept-plans/:serial": read("viewer", "plan.read"),
   "GET /v1/canary": read("viewer", "plan.read"),
   "POST /v1/canary": change("publisher", "plan.apply"),
   "POST /v1/canary/promote": change("publisher", "plan.apply"),

@@ -20,6 +20,7 @@ import { addConsentRoutes } from "./consent-desk.ts"
 import { addImpactRoute } from "./impact.ts"
 import { addMoveRoutes } from "./moves.ts"
 import { type ControlCallers, OperatorAccess, type OperatorSources } from "./operators.ts"
+import { addOutageRoutes } from "./outage-desk.ts"
 import { addPlanRoutes } from "./plans.ts"
 import { type ControlPorts, type HealthPorts, Unavailable } from "./ports.ts"
 import { kindOf, sendProblem, sendRawProblem, writeProblem } from "./problem.ts"
@@ -87,6 +88,7 @@ export function startControl(settings: ControlSettings, ports: ControlPorts): Pr
     addAuditRoutes(app, ports.audit)
     addStatusRoute(app, ports)
     addPlanRoutes(app, ports)
+    addOutageRoutes(app, ports)
     addConsentRoutes(app, ports)
     addCanaryRoutes(app, ports)
     addImpactRoute(app, ports)

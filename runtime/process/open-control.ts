@@ -7,6 +7,7 @@ import {
   type CanaryPorts,
   type ControlPorts,
   type HealthPorts,
+  type OutagePorts,
   type PlanReview,
   type Readiness,
   Unavailable,
@@ -25,6 +26,7 @@ import type { Heartbeat } from "./heartbeat.ts"
 import type { Metering } from "./metering.ts"
 import { openAudit } from "./open-audit.ts"
 import { judgeCanaries } from "./open-canaries.ts"
+import type { OutageRollbacks } from "./outage-rollbacks.ts"
 import { planImpact } from "./plan-impact.ts"
 import { StartError } from "./start-error.ts"
 import { TupleMover } from "./tuple-mover.ts"
@@ -42,6 +44,8 @@ export interface ControlParts {
   readonly metering: Pick<Metering, "subscriptionDesk" | "usageDesk">
   /** The control listeners of plans. */
   readonly operators: ControlListeners | undefined
+  /** Absent: this process cannot roll back without the database. */
+  readonly outage: OutageRollbacks | undefined
 }
 
 /** The address of the control listener, or without the control role that of health and metrics. */
@@ -73,10 +77,19 @@ export async function openControl(role: ControlRole, parts: ControlParts): Promi
   try {
     if (!operates) return await startHealth({ listen, hosts, log }, health)
     const { operators } = parts
-    const audit = openAudit(parts.database, log, { sinks: auditSinks, token: auditToken })
+    const audit = openAudit(parts.database, log, {
+      sinks: auditSinks,
+      token: auditToken,
+      outage: parts.outage,
+    })
     const webhooks = openWebhooks(role.webhooks ?? { urls: [], secret: "" }, log)
     operators?.attachAudit(audit)
     const { notify } = webhooks
+    if (parts.outage !== undefined)
+      parts.outage.onTaken = ({ rows, record }) => {
+        for (const row of rows) audit.copy(row)
+        if (record !== undefined) notify({ type: "plan.applied", data: record })
+      }
     const judged = { ...parts, log, audit, notify, processId: parts.heartbeat.id }
     const canaries = judgeCanaries(parts.canaries, judged)
     const opened = await startControl(
@@ -115,6 +128,7 @@ function portsOf(
     history: (limit) => keeper.history(limit),
     historyIdentity: () => keeper.historyIdentity(),
     apply: (plan, base, author) => keeper.apply(plan, base, author),
+    outage: outagePortsOf(parts),
     subscriptions: parts.metering.subscriptionDesk,
     usage: parts.metering.usageDesk,
     tokens: { database: parts.database },
@@ -135,6 +149,21 @@ function portsOf(
     canaries,
     status: () => statusOf(parts, canaries),
   }
+}
+
+/** Undefined in a process that keeps no plans on disk. */
+function outagePortsOf({ outage, keeper, canaries }: ControlParts): OutagePorts | undefined {
+  return (
+    outage && {
+      running: () => keeper.running,
+      refusedSerial: () => keeper.refusedSerial,
+      isCanaryRunning: () => canaries.isRunning,
+      kept: () => outage.plans.list(),
+      find: (serial) => outage.plans.find(serial),
+      rollBack: (request) => keeper.rollBackAlone(request),
+      append: (content) => outage.append(content),
+    }
+  )
 }
 
 /** Without the database this process reports only itself, because operators need `status` most at such a time. */

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto"
 import { canonicalJson } from "../plan/canonical.ts"
-import type { Database, PreparedStatement, Transaction } from "./database.ts"
+import type { Database, PreparedStatement, Statements, Transaction } from "./database.ts"
 
 /** What a caller appends: any JSON. `seq` and `at` are added. */
 export type AuditContent = Readonly<Record<string, unknown>>
@@ -78,16 +78,43 @@ export function chainHash(before: string, entry: string): string {
 /** Appends a row to the chain. Callers in all processes wait for each other. Rejects with `SourceUnavailable`; then there is no row. */
 export function appendAudit(database: Database, content: AuditContent): Promise<AuditRow> {
   return database.transaction(async (transaction) => {
-    const { head, now } = await headOf(transaction, lockHead)
-    const seq = head.seq + 1
-    const entry = canonicalJson({ ...content, seq, at: now.toISOString() })
-    const row = { seq, entry, hash: chainHash(head.hash, entry) }
-    await transaction.commitWith([
-      [insert, [seq, now, entry, row.hash]],
-      [moveHead, [seq, row.hash]],
-    ])
+    const end = await lockChain(transaction)
+    const row = end.next(content)
+    await transaction.commitWith(end.statements())
     return row
   })
+}
+
+/** The end of the chain, which this transaction alone may extend. */
+export interface ChainEnd {
+  /** The next row. It is written by `statements`. */
+  next(content: AuditContent): AuditRow
+  /** Writes the rows; empty without rows. */
+  statements(): Statements
+}
+
+/** Locks the end of the chain until the transaction ends. */
+export async function lockChain(transaction: Transaction): Promise<ChainEnd> {
+  const { head, now } = await headOf(transaction, lockHead)
+  const rows: AuditRow[] = []
+  return {
+    next(content) {
+      const before = rows.at(-1) ?? head
+      const seq = before.seq + 1
+      const entry = canonicalJson({ ...content, seq, at: now.toISOString() })
+      const row = { seq, entry, hash: chainHash(before.hash, entry) }
+      rows.push(row)
+      return row
+    },
+    statements() {
+      const last = rows.at(-1)
+      if (last === undefined) return []
+      return [
+        ...rows.map((row) => [insert, [row.seq, now, row.entry, row.hash]] as const),
+        [moveHead, [last.seq, last.hash]],
+      ]
+    },
+  }
 }
 
 /** Reads rows, and the ends of the chain at the same moment. */

@@ -6,6 +6,7 @@ import {
   isSqlError,
   type PreparedStatement,
   type Queryable,
+  type Transaction,
   uniqueViolation,
 } from "./database.ts"
 import { MoveRefused } from "./declared-moves.ts"
@@ -205,35 +206,10 @@ export async function planFingerprint(
  * inserted: the serial is the primary key, so the second insert fails.
  */
 export async function insertPlan(database: Database, entry: PlanInsert): Promise<PlanInserted> {
-  const { plan, base, appliedBy, gitCommit = "", message = "", provenance, canary } = entry
-  const text = JSON.stringify(plan)
-  const stamp = newStamp()
   const stored = await database
-    .transaction(async (transaction) => {
-      if (canary !== undefined) {
-        const next = (base?.serial ?? 0) + 1
-        if (!(await closeCanary(transaction, canary.id, canary.ending, next))) return undefined
-      }
-      const rows = await transaction.query<[number]>(insert, [
-        base?.serial ?? 0,
-        plan.digest,
-        text,
-        appliedBy,
-        gitCommit,
-        message,
-        stamp,
-        base?.stamp ?? null,
-        provenance ?? null,
-      ])
-      const serial = rows[0]?.[0]
-      if (serial === undefined) throw new Stale()
-      if (canary === undefined)
-        await supersedeCanary(transaction, appliedBy, `serial ${serial} was applied for all callers`)
-      await removeOldConsents(transaction, serial - 1)
-      return { serial, stamp, stores: await ensureDeclaredStores(transaction, plan.plan) }
-    })
+    .transaction((transaction) => insertPlanIn(transaction, entry))
     .catch((error: unknown) => {
-      if (error instanceof Stale || isSqlError(error, uniqueViolation)) return undefined
+      if (error instanceof StalePlan || isSqlError(error, uniqueViolation)) return undefined
       if (error instanceof MoveRefused) return error
       throw error
     })
@@ -246,8 +222,41 @@ export async function insertPlan(database: Database, entry: PlanInsert): Promise
   return { kind: "stale", current: row === undefined ? undefined : headerOf(row) }
 }
 
-/** Rolls back what was done before. */
-class Stale extends Error {}
+/**
+ * `insertPlan` as a part of a transaction, which fails with it.
+ * @throws StalePlan, MoveRefused, or a `SqlError` with `uniqueViolation` when another plan is inserted at the same time
+ */
+export async function insertPlanIn(
+  transaction: Transaction,
+  entry: PlanInsert,
+): Promise<Pick<PlanInserted & { kind: "inserted" }, "serial" | "stamp" | "stores">> {
+  const { plan, base, appliedBy, gitCommit = "", message = "", provenance, canary } = entry
+  const stamp = newStamp()
+  if (canary !== undefined) {
+    const next = (base?.serial ?? 0) + 1
+    if (!(await closeCanary(transaction, canary.id, canary.ending, next))) throw new StalePlan()
+  }
+  const rows = await transaction.query<[number]>(insert, [
+    base?.serial ?? 0,
+    plan.digest,
+    JSON.stringify(plan),
+    appliedBy,
+    gitCommit,
+    message,
+    stamp,
+    base?.stamp ?? null,
+    provenance ?? null,
+  ])
+  const serial = rows[0]?.[0]
+  if (serial === undefined) throw new StalePlan()
+  if (canary === undefined)
+    await supersedeCanary(transaction, appliedBy, `serial ${serial} was applied for all callers`)
+  await removeOldConsents(transaction, serial - 1)
+  return { serial, stamp, stores: await ensureDeclaredStores(transaction, plan.plan) }
+}
+
+/** The newest plan is not the base (any more). */
+export class StalePlan extends Error {}
 
 /** Calls back when another process has applied a plan, or has begun or ended a canary. Returns a function that stops listening. A lost notice only costs the time until the next poll. */
 export function listenToPlans(database: Database, onApplied: () => void): () => void {

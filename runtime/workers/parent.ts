@@ -14,7 +14,6 @@ import { newOwnKey } from "../process/engine-access.ts"
 import { loopbackOf } from "../process/engine-listeners.ts"
 import { Heartbeat } from "../process/heartbeat.ts"
 import { HistoryLosses } from "../process/history-losses.ts"
-import { keptPlanOf } from "../process/kept-plan.ts"
 import { openQuotas, type ProcessQuotas } from "../process/metering.ts"
 import { MetricPush } from "../process/metric-push.ts"
 import { openCanaries } from "../process/open-canaries.ts"
@@ -22,6 +21,7 @@ import { openControl } from "../process/open-control.ts"
 import { openControlListeners } from "../process/open-control-listeners.ts"
 import { openEdge } from "../process/open-edge.ts"
 import { responderClient } from "../process/open-staples.ts"
+import { planDiskOf } from "../process/outage-rollbacks.ts"
 import { addStateMetrics, readinessOf, reportOf } from "../process/process-state.ts"
 import { type Runtime, type RuntimeSettings, spoolOf } from "../process/settings.ts"
 import { StartError, startErrorOf } from "../process/start-error.ts"
@@ -84,8 +84,8 @@ async function start(settings: ParentSettings, database: Database, metrics: Metr
   const { operators, edge, askResponder, closeOperators } = operatorsOf(settings, database, metrics)
   const { pool, failed } = poolOf(settings, { database, metrics, quotas, engineKey, askResponder })
   const servable = operators?.around(pool) ?? pool
-  const disk = keptPlanOf(settings)
-  const keeper = new PlanKeeper({ database, log, servable, disk, onHistoryLost: losses.ofPlans })
+  const { disk, outage } = planDiskOf(settings, database)
+  const keeper = new PlanKeeper({ database, log, servable, disk, outage, onHistoryLost: losses.ofPlans })
   const report = () => stateOf({ keeper, pool, losses, database, workers }, quotas)
   const heartbeat = new Heartbeat({ database, roles, version, state: report })
   addStateMetrics(metrics, { report, keeper, operators, gateway: undefined, listeners: undefined })
@@ -112,7 +112,7 @@ async function start(settings: ParentSettings, database: Database, metrics: Metr
   try {
     const view = withWarnings(viewOf(pool, keeper, database, metrics, engineKey), { operators, ...edge })
     const metering = desksOf(database, keeper, pool)
-    const parts = { database, keeper, heartbeat, readiness, view, metering, operators, canaries }
+    const parts = { database, keeper, heartbeat, readiness, view, metering, operators, canaries, outage }
     control = await openControl(settings, { ...parts, started: () => isStarted })
     await pool.start()
     await quotas.start()

@@ -315,6 +315,62 @@ value a
   })
 })
 
+describe("rollback without the database", () => {
+  const place = (serial: number) => {
+    const { stamp, digest } = record(serial)
+    return { serial, stamp, digest }
+  }
+
+  test("an outage names the option, and the option changes the process that is asked", async () => {
+    const unavailable = {
+      status: 503,
+      json: { type: "urn:sallyport:control:unavailable", detail: "the database is unavailable" },
+    }
+    const control = await fakeControl({
+      "GET /v1/plans/4": unavailable,
+      "GET /v1/kept-plans": { json: { running: place(9), plans: [record(9), record(4)] } },
+      "GET /v1/kept-plans/9": planAnswer(9),
+      "GET /v1/kept-plans/4": planAnswer(4),
+      "POST /v1/rollback/without-database": {
+        json: { base: place(9), to: place(4), who: "ann", message: null, at: "2026-11-27T10:00:00.000Z" },
+      },
+    })
+    const { env } = control
+    expect(await run({ cwd: "/", env }, "rollback", "4")).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("sallyport rollback 4 --without-database"),
+    })
+    expect(await run({ cwd: "/", env }, "history", "--kept")).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^SERIAL[\s\S]*\n9 [\s\S]*\n4 /),
+    })
+    // Without a terminal it needs --yes.
+    expect(await run({ cwd: "/", env }, "rollback", "4", "--without-database")).toMatchObject({ code: 3 })
+    expect(control.seen.some(({ method }) => method === "POST")).toBe(false)
+    const done = await run({ cwd: "/", env }, "rollback", "4", "--without-database", "--yes")
+    expect(done).toMatchObject({ code: 0, out: expect.stringContaining("No other process has changed") })
+    expect(control.seen.at(-1)?.body).toMatchObject({ serial: 4, base: 9, author: { message: null } })
+  })
+
+  test("the content that is served already, and a process without a plan", async () => {
+    const control = await fakeControl({
+      "GET /v1/kept-plans": { json: { running: place(9), plans: [] } },
+      "GET /v1/kept-plans/8": planAnswer(8, record(9).digest),
+    })
+    const { env } = control
+    expect(await run({ cwd: "/", env }, "rollback", "8", "--without-database")).toMatchObject({
+      code: 0,
+      out: expect.stringContaining("Nothing to do"),
+    })
+    control.answers["GET /v1/kept-plans"] = { json: { running: null, plans: [] } }
+    expect(await run({ cwd: "/", env }, "rollback", "8", "--without-database")).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("serves no plan of the history"),
+    })
+    expect((await run({ cwd: "/", env }, "history", "--kept")).out).toContain("keeps no plan on disk")
+  })
+})
+
 describe("check and tuples", () => {
   const stores = (...names: string[]): Answer => ({
     json: { stores: names.map((name) => ({ id: `id-${name}`, name })), continuation_token: "" },

@@ -12,6 +12,8 @@ import {
   createTokenRequest,
   explainRequestQuestion,
   listQuery,
+  outageRollbackAnswer,
+  outageRollbackRequest,
   pruneRequest,
   rollbackRequest,
   rotateRequest,
@@ -46,6 +48,7 @@ test("the page has every route of the control listener, and no other", () => {
 test.each([
   ["PUT /v1/plan", { ...applyRequest.shape, ...planAuthor.shape }],
   ["POST /v1/rollback", rollbackRequest.shape],
+  ["POST /v1/rollback/without-database", { ...outageRollbackRequest.shape, ...outageRollbackAnswer.shape }],
   ["POST /v1/canary", { percent: 0, seconds: 0, limits: 0, ...canaryLimits.shape }],
   ["POST /v1/canary/promote", canaryEndRequest.shape],
   ["POST /v1/explain-request", explainRequestQuestion.shape],

@@ -159,10 +159,10 @@ describePostgres("a database that is away when a process starts", () => {
 
 /** The file with some of its content exchanged, and a digest that fits. */
 async function rewrite(file: string, change: object): Promise<void> {
-  const { sealKept } = await import("../../runtime/process/kept-plan.ts")
+  const { sealText } = await import("../../runtime/process/own-file.ts")
   const { plan, ...body } = JSON.parse(readFileSync(file, "utf8").split("\n")[1] as string)
   const next = { ...body, ...change, plan: { ...plan, ...((change as { plan?: object }).plan ?? {}) } }
-  writeFileSync(file, sealKept(JSON.stringify(next)))
+  writeFileSync(file, sealText(JSON.stringify(next)))
 }
 
 describePostgres("a plan row that cannot be read", () => {

@@ -195,6 +195,7 @@ export const rooms: readonly Room[] = [
     path: "runtime/store",
     doors: [
       "acme",
+      "audit-journals",
       "audit-log",
       "call-record",
       "canaries",
@@ -619,7 +620,6 @@ export const rooms: readonly Room[] = [
       "engine-listeners",
       "heartbeat",
       "history-losses",
-      "kept-plan",
       "metering",
       "metric-push",
       "open-canaries",
@@ -627,6 +627,7 @@ export const rooms: readonly Room[] = [
       "open-control-listeners",
       "open-edge",
       "open-staples",
+      "outage-rollbacks",
       "plan-stores",
       "process-state",
       "serving",

@@ -1,7 +1,14 @@
-import type { HistoryAnswer, PlanAnswer, PlanRecord } from "../../../runtime/control/api.ts"
+import type { HistoryAnswer, KeptPlansAnswer, PlanAnswer, PlanRecord } from "../../../runtime/control/api.ts"
 import { comparePlans } from "../../diff/compare-plans.ts"
 import { changesJson, changesText } from "../../render/changes.ts"
-import { CliError, type CommandLine, command, type ExitCode, exitCode } from "../command.ts"
+import {
+  CliError,
+  type CommandLine,
+  command,
+  type ExitCode,
+  exitCode,
+  type OptionValues,
+} from "../command.ts"
 import type { Io } from "../io.ts"
 import { formatOptions, readCount, readFormat } from "../options.ts"
 import { jsonDocument, print } from "../print.ts"
@@ -14,6 +21,8 @@ interface HistoryArgs {
   /** The plan to show; undefined: list the plans. */
   readonly show: number | undefined
   readonly limit: number
+  /** List what the process keeps on disk instead. */
+  readonly kept: boolean
   readonly format: "text" | "json"
 }
 
@@ -25,14 +34,20 @@ const historyLine: CommandLine<HistoryArgs> = {
     ],
     ["[serial]", "serial of that plan"],
   ],
-  options: [["--limit <count>", "number of plans to show (default: 20)"], ...formatOptions],
+  options: [
+    ["--limit <count>", "number of plans to show (default: 20)"],
+    ["--kept", "list the plans that the process keeps on disk; needs no database"],
+    ...formatOptions,
+  ],
   examples: [
     ["sallyport history", "show serial, time, author and git commit of the last plans"],
     ["sallyport history show 41", "see who applied serial 41 and why, and what it changed"],
+    ["sallyport history --kept", "see to which plans `rollback --without-database` can go back"],
     ["sallyport history --limit 3 --format json", "for a script"],
   ],
   parse: ([show, serial], options) => ({
     show: readShow(show, serial),
+    kept: readKept(options, show),
     limit: options["limit"] === undefined ? 20 : readCount(String(options["limit"]), "--limit"),
     format: readFormat(options, ["text", "json"]),
   }),
@@ -44,9 +59,22 @@ function readShow(word: string | undefined, serial: string | undefined): number 
   throw new CliError("history lists all plans, or shows one", "For example: sallyport history show 41")
 }
 
+function readKept({ kept, limit }: OptionValues, show: string | undefined): boolean {
+  if (kept !== true) return false
+  if (show === undefined && limit === undefined) return true
+  throw new CliError("--kept lists all kept plans", "Omit `show` and --limit.")
+}
+
 export const history = command(historyLine, async (args, io) => {
   const remote = await connect(io)
   if (args.show !== undefined) return showPlan(io, remote, args.show, args.format)
+  if (args.kept) {
+    const { plans } = expectOk<KeptPlansAnswer>(await remote.request("GET", "/v1/kept-plans"))
+    print(io, args.format, plans, (all) =>
+      all.length === 0 ? "This process keeps no plan on disk.\n" : historyText(all),
+    )
+    return exitCode.ok
+  }
   const { plans, canaries = [] } = expectOk<HistoryAnswer>(
     await remote.request("GET", `/v1/plans?limit=${args.limit}`),
   )
