@@ -10,7 +10,7 @@ export interface DeclaredNames {
   readonly types: ReadonlyMap<string, readonly string[]>
   /** Whether the text has the word anywhere: a line that was not understood may then declare it. */
   hasWord(word: string): boolean
-  /** The words of the text but for declared names: types and relations that are used, also in lines that were not understood. */
+  /** The words of the text but for comments and declared names: types and relations that are used, also in lines that were not understood. */
   readonly used: ReadonlySet<string>
 }
 
@@ -23,7 +23,7 @@ export function declaredNames(file: SourceFile): DeclaredNames | undefined {
   const { types, namesMissing } = parseModel(new ModelMistakes(file, new Report()))
   if (namesMissing || types.length === 0) return undefined
   const words = new Set(file.text.match(/[\w-]+/g))
-  const withoutNames = file.text.replace(/^\s*(?:type|define)\s+[\w-]+/gm, "")
+  const withoutNames = file.text.replace(/(?:^|\s)#.*$|^\s*(?:type|define)\s+[\w-]+/gm, "")
   return {
     file,
     types: new Map(types.map(({ name, relations }) => [name.text, relations.map((each) => each.name.text)])),
