@@ -285,7 +285,15 @@ function checkUsed(
 ): void {
   const isType = user.relation === undefined || user.relation === "*"
   if (!isType || !types.has(user.type) || used.has(user.type)) return
-  if (nearest(user.type, used) !== undefined) return
+  // An unknown word that is similar may be this type, misspelt in the model.
+  const declared = new Set([...types.keys(), ...[...types.values()].flat()])
+  if (
+    nearest(
+      user.type,
+      [...used].filter((each) => !declared.has(each)),
+    ) !== undefined
+  )
+    return
   const detail = `the model never lets \`${user.type}\` be \`${relation.text}\` of \`${object.type}\``
   const related = [{ span: file.span(0, 0), message: "the model" }]
   context.report.add("SP5013", userAt.span, detail, { related })
