@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto"
-import { readdirSync, rmSync } from "node:fs"
+import { readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, onTestFinished } from "vitest"
@@ -67,6 +67,11 @@ export async function applyGreetings(
 export function rollBackAlone(ports: Ports, serial: number, base: number, message: string | null = null) {
   const body = { serial, base, author: { ...author, message } }
   return control(ports, "POST", "/v1/rollback/without-database", body)
+}
+
+/** Waits until the journal has the row after the request, which is written when its response was sent. */
+export async function hasEnded(world: OutageWorld): Promise<void> {
+  await expect.poll(() => readFileSync(journalOf(world), "utf8")).toContain("ended")
 }
 
 /** What `status` says about the process that is asked. */

@@ -4,6 +4,7 @@ import { describePostgres } from "../postgres.ts"
 import {
   applyGreetings,
   filesOf,
+  hasEnded,
   historyOf,
   journalEntries,
   journalOf,
@@ -53,6 +54,7 @@ describePostgres("a rollback without the database", () => {
     const [first = "", ...rest] = readFileSync(journalOf(at), "utf8").trimEnd().split("\n")
     expect(first).toContain("requested")
     expect(rest.join()).toContain("rolled-back")
+    await hasEnded(at)
     await server.restart()
     await expect.poll(() => ownState(ports)).toMatchObject({ state: "active", serial: 4 })
     expect((await historyOf(ports))[0]).toMatchObject({ serial: 4, who: "test", message: "three is broken" })
