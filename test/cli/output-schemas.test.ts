@@ -17,6 +17,7 @@ const without: Readonly<Record<string, string>> = {
   "signing-key show": "prints a statement for gateway.conf",
   dev: "runs until it is stopped; its log is JSON by choice",
   serve: "runs until it is stopped; its log is JSON by choice",
+  lsp: "talks to an editor by its own protocol",
   token: "prints the token alone, for `$(…)`",
   apply: "asks a person, or exits with a code; `plan`, `history` and `status` have the facts as JSON",
   "canary promote": "asks a person, or exits with a code; `canary status` has the facts as JSON",
