@@ -10,7 +10,7 @@ import { Random } from "../naive/random.ts"
 import { firstSeed, scaled, tellAsked } from "../support/random-run.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
-const rounds = scaled(2_000, 0.02)
+const rounds = scaled(2_000, 0.01)
 const pieces = [
   "{",
   "}",
