@@ -93,6 +93,7 @@ export function lowerRewrite(rewrite: Rewrite): Userset {
   return rewrite.kind === "union" ? { union: { child } } : { intersection: { child } }
 }
 
+/** One entry of the list as JSON. */
 export function lowerRestriction({ type, relation, wildcard, condition }: Restriction): RelationReference {
   const reference: RelationReference = { type: type.text }
   if (relation !== undefined) reference.relation = relation.text

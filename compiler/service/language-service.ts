@@ -11,7 +11,7 @@ import { formatModelFile } from "../model/format.ts"
 import { ModelMistakes } from "../model/mistakes.ts"
 import { type Completion, completeGateway, completeModel } from "./completion.ts"
 import { type Hover, hoverGateway, hoverName } from "./hover.ts"
-import { ProjectNames } from "./names.ts"
+import { type NameUse, ProjectNames } from "./names.ts"
 import { OpenFiles } from "./open-files.ts"
 import { foldsOfGateway, type OutlineItem, outlineOfGateway, outlineOfModel } from "./outline.ts"
 
@@ -22,7 +22,7 @@ export interface CodeAction {
   readonly edits: readonly TextEdit[]
 }
 
-/** New text for every place of a name, or why there is none. */
+/** New text for every place of a name, or why it is not renamed. */
 export type Renaming = { readonly edits: readonly TextEdit[] } | { readonly problem: string }
 
 /** What an analysis of a project knows. */
@@ -79,7 +79,7 @@ export class LanguageService {
       else known.push(finding)
     }
     for (const path of this.#files.paths)
-      if (!found.has(path)) found.set(path, path.endsWith(".fga") ? this.#findingsOfModel(path) : [])
+      if (!found.has(path)) found.set(path, isModel(path) ? this.#findingsOfModel(path) : [])
     return found
   }
 
@@ -104,21 +104,12 @@ export class LanguageService {
 
   /** Where the name at an offset is declared. */
   async definition(path: string, offset: number): Promise<readonly Span[]> {
-    const { names } = await this.#analysed()
-    return names
-      .at(path, offset)
-      .flatMap(({ name }) => names.of(name))
-      .filter(({ declares }) => declares)
-      .map(({ span }) => span)
+    return (await this.#usesAt(path, offset)).filter(({ declares }) => declares).map(({ span }) => span)
   }
 
   /** Where the name at an offset is used, with its declaration. */
   async references(path: string, offset: number): Promise<readonly Span[]> {
-    const { names } = await this.#analysed()
-    return names
-      .at(path, offset)
-      .flatMap(({ name }) => names.of(name))
-      .map(({ span }) => span)
+    return (await this.#usesAt(path, offset)).map(({ span }) => span)
   }
 
   /** Renames the name at an offset everywhere in gateway.conf and in the models. */
@@ -152,7 +143,7 @@ export class LanguageService {
   outline(path: string): readonly OutlineItem[] {
     const file = this.#read(path)
     if (file === undefined) return []
-    if (path.endsWith(".fga")) return outlineOfModel(parseModel(new ModelMistakes(file, new Report())))
+    if (isModel(path)) return outlineOfModel(parseModel(new ModelMistakes(file, new Report())))
     return path.endsWith(".conf") ? outlineOfGateway(parseGateway(file, new Report())) : []
   }
 
@@ -174,6 +165,12 @@ export class LanguageService {
     return [{ span: file.span(0, file.text.length), text }]
   }
 
+  /** All uses of the names at an offset. */
+  async #usesAt(path: string, offset: number): Promise<readonly NameUse[]> {
+    const { names } = await this.#analysed()
+    return names.at(path, offset).flatMap(({ name }) => names.of(name))
+  }
+
   #analysed(): Promise<Analysis> {
     this.#analysis ??= this.#analyse()
     return this.#analysis
@@ -181,7 +178,7 @@ export class LanguageService {
 
   async #analyse(): Promise<Analysis> {
     const compiled = await compileWithParts(this.#files, this.#entry)
-    const models = [...compiled.sources, ...this.#files.paths].filter((path) => path.endsWith(".fga"))
+    const models = [...compiled.sources, ...this.#files.paths].filter(isModel)
     const files = [...new Set(models)].flatMap((path) => this.#read(path) ?? [])
     return { compiled, names: new ProjectNames(compiled.program, files) }
   }

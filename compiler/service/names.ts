@@ -5,6 +5,7 @@ import type { BoundBlock, BoundStatement } from "../gateway/bind/bound.ts"
 import type { Program } from "../gateway/program.ts"
 import type { ModelDocument, RelationDefinition, Rewrite, TypeNode } from "../model/ast.ts"
 import { parseModel } from "../model/document.ts"
+import { restrictionsOf } from "../model/lower.ts"
 import { ModelMistakes } from "../model/mistakes.ts"
 
 /** A name as a text has it. `name` says what it is a name of, e.g. `backend orders`, `type doc`, `relation doc#viewer`. */
@@ -188,9 +189,6 @@ function rewriteNames(
 
 /** The types that a relation takes directly. */
 function directTypes(rewrite: Rewrite | undefined): readonly string[] {
-  if (rewrite === undefined) return []
-  if (rewrite.kind === "direct") return rewrite.restrictions.map(({ type }) => type.text)
-  if (rewrite.kind === "union" || rewrite.kind === "intersection")
-    return rewrite.operands.flatMap(directTypes)
-  return rewrite.kind === "exclusion" ? directTypes(rewrite.base) : []
+  const restrictions = rewrite === undefined ? undefined : restrictionsOf(rewrite)
+  return (restrictions ?? []).map(({ type }) => type.text)
 }

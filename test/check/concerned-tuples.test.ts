@@ -13,7 +13,7 @@ import { modelOf } from "./model.ts"
 
 const worlds = scaled(40)
 
-/** What must not depend on how much of a store is read. Which of equal examples is told depends on the order of names. */
+/** What must not depend on how much of a store is read. Which one of several equal examples is shown depends on the order of names. */
 function meaningOf({ impact, rows }: ImpactWithRows) {
   const { users, objects, tuples } = impact
   return {
@@ -39,7 +39,7 @@ test(`the tuples that a change concerns say the same as the whole store (${world
     if (before === undefined || after === undefined) continue
     const all = world.tuples.map(rowOf)
     const rows = await concernedTuples({ snapshot: new MemorySnapshot(all), before, after, max: 10_000 })
-    // In the order of the store, because of equal samples and causes the first is told.
+    // In the order of the store: if samples or causes are equal, the first one is shown.
     const read = new Set(rows)
     const [whole, some] = [all, all.filter((row) => read.has(row))].map((each) =>
       impactOfRows(each, before, after),

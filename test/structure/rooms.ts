@@ -689,6 +689,7 @@ export const rooms: readonly Room[] = [
       "document",
       "explain",
       "format",
+      "lower",
       "mistakes",
       "model-order",
       "model-text",
