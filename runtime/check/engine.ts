@@ -278,6 +278,15 @@ export class Engine {
     await this.#reach(() => this.#storeOf(storeId).loaded())
   }
 
+  /**
+   * Reads what a store in memory lacks, as a question with higher consistency does. A store that is not in memory is read at its first question.
+   * @throws CheckError `unavailable`
+   */
+  async catchUp(storeId: string): Promise<void> {
+    const store = this.#stores.get(storeId)
+    if (store !== undefined) await this.#reach(() => store.refresh())
+  }
+
   /** Stops polling the source. Checks in progress still end. */
   close(): void {
     this.#closed = true

@@ -37,8 +37,8 @@ import { isSamePlan, RefusedPlan, RefusedSerial, unreadable } from "./refused-pl
 
 /** A plan that is ready to replace the running one. Call exactly one of the two methods, once. */
 export interface Prepared {
-  /** Makes it the running plan. Cannot fail: every step that can fail came before. A promise resolves when all workers serve it. */
-  activate(stores: ReadonlyMap<string, DeclaredStore>): Promise<void> | undefined
+  /** Makes it the running plan. Cannot fail: every step that can fail came before. Resolves when this process, and all of its workers, serve it. */
+  activate(stores: ReadonlyMap<string, DeclaredStore>): Promise<void>
   discard(): Promise<void>
 }
 

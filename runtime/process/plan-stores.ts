@@ -35,6 +35,7 @@ export interface Checks {
     counted?: QuestionWork,
   ): Answer | Promise<Answer>
   readonly bounds: Parameters<typeof batchCheck>[2]
+  catchUp(storeId: string): Promise<void>
 }
 
 /** Writes tuples of a store; undefined: there is no such store. */
@@ -62,6 +63,11 @@ class StoresOfPlan implements Authorizer {
 
   add(name: string, storeId: string, model: LoadedModel): void {
     this.#entries.set(name, { storeId, model })
+  }
+
+  /** The store that questions by this name use, with its model; undefined: none. */
+  find(name: string): { readonly storeId: string; readonly model: LoadedModel } | undefined {
+    return this.#entries.get(name)
   }
 
   check(store: string, request: CheckRequest, asker?: Asker): CheckAnswer | Promise<CheckAnswer> {
@@ -212,6 +218,20 @@ export class PlanStores {
       models,
       authorizer: key === runningKey ? authorizer : new StoresOfPlan(this.#parts),
     }
+  }
+
+  /**
+   * Before `activate`: reads the newest tuples of each store whose model changes. A model that leaves out a moved relation is right only with the
+   * tuples that were copied before it was applied, and this process hears of the last of them a moment later. Does not reject: without the
+   * database, questions are as stale as before.
+   */
+  async catchUp(stores: ReadonlyMap<string, DeclaredStore>): Promise<void> {
+    const { authorizer } = this.#current
+    const changed = [...stores].filter(([name, { storeId, modelDigest }]) => {
+      const running = authorizer.find(name)
+      return running?.storeId === storeId && running.model !== this.#next?.models.get(modelDigest)
+    })
+    await Promise.allSettled(changed.map(([, { storeId }]) => this.#parts.checks.catchUp(storeId)))
   }
 
   /** Makes the last loaded plan the running one. */

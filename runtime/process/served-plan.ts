@@ -37,7 +37,8 @@ export function servedBy(parts: ServingParts): Servable {
       try {
         const listeners = await parts.listeners?.prepare(plan).catch(refuse)
         return {
-          activate(stores: ReadonlyMap<string, DeclaredStore>) {
+          async activate(stores: ReadonlyMap<string, DeclaredStore>) {
+            await parts.stores.catchUp(stores)
             parts.stores.activate(stores)
             parts.engine.maxStalenessMs = parts.stores.maxStalenessMs ?? undefined
             const { depthMax, requestMs } = parts.stores.limits
@@ -51,7 +52,6 @@ export function servedBy(parts: ServingParts): Servable {
             activateLog()
             gateway?.activate()
             listeners?.activate()
-            return undefined
           },
           async discard() {
             await Promise.all([gateway?.discard(), listeners?.discard()])

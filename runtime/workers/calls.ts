@@ -67,7 +67,7 @@ export interface Allowance {
 export interface WorkerCalls extends Calls {
   /** Prepares a plan beside the running one. Returns why it cannot run; empty: call `activate` or `discard` next. */
   prepare(plan: Plan): Promise<readonly ApplyProblem[]>
-  activate(stores: StoreEntries): WorkerAddresses
+  activate(stores: StoreEntries): Promise<WorkerAddresses>
   discard(): Promise<void>
   /** Prepares a plan that shall serve a share of the callers. Returns why it cannot run; empty: call `activateCanary` or `discardCanary` next. */
   prepareCanary(plan: Plan, terms: CanaryTerms): Promise<readonly ApplyProblem[]>

@@ -178,6 +178,7 @@ function planCalls(
 } {
   let isEnding = false
   let ready: { readonly prepared: Prepared; readonly body: PlanBody } | undefined
+  let activation: Promise<void> | undefined
   const take = () => {
     const taken = ready
     ready = undefined
@@ -197,10 +198,11 @@ function planCalls(
         throw error
       }
     },
-    activate(stores: StoreEntries) {
+    async activate(stores: StoreEntries) {
       if (isEnding) return addresses()
       const { prepared, body } = take()
-      void prepared.activate(new Map(stores))
+      activation = prepared.activate(new Map(stores))
+      await activation
       current.served = body
       current.onChange()
       return addresses()
@@ -216,6 +218,7 @@ function planCalls(
     calls,
     async end() {
       isEnding = true
+      await activation
       if (ready !== undefined) await take().prepared.discard()
     },
   }

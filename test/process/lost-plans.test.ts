@@ -54,7 +54,7 @@ async function follower(
       async prepare(next: Plan) {
         if (JSON.stringify(next).includes("refuse"))
           throw new PlanRefused([{ path: "", message: "the port is in use" }])
-        return { activate: () => undefined, discard: async () => undefined }
+        return { activate: async () => undefined, discard: async () => undefined }
       },
     },
     onHistoryLost: (held, found) => losses.push(`${held.serial} → ${found?.serial ?? "none"}`),

@@ -94,7 +94,9 @@ class Follower {
     this.writer = new TupleWriter(database, (store, changes) => this.engine.applied(store, changes))
     this.issued = new IssuedSubscriptions({ database, ...never })
     this.quotas = new Quotas({ database, spoolFolder: this.folder })
-    const servable = { prepare: async () => ({ activate: () => undefined, discard: async () => undefined }) }
+    const servable = {
+      prepare: async () => ({ activate: async () => undefined, discard: async () => undefined }),
+    }
     this.keeper = new PlanKeeper({ database, servable, log: quiet, pollMs: 10 })
   }
 

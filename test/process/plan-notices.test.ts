@@ -23,7 +23,7 @@ async function migrated(): Promise<string> {
 async function keeperAt(url: string): Promise<PlanKeeper> {
   const database = openPostgres(url)
   stops.push(() => database.close())
-  const prepared = { activate: () => undefined, discard: async () => undefined }
+  const prepared = { activate: async () => undefined, discard: async () => undefined }
   const keeper = new PlanKeeper({
     ...{ database, log: quiet, pollMs: 3_600_000 },
     servable: { prepare: async () => prepared },
