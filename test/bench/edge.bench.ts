@@ -6,13 +6,14 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { Client } from "pg"
 import { MemoryFiles } from "../../compiler/core/files.ts"
 import type { Plan } from "../../runtime/plan/plan.ts"
 import { compile } from "../compile.ts"
 import { Authority } from "../support/certificates.ts"
 import { freePort } from "../support/free-port.ts"
 import { type Pebble, pebbleBinary, pebbleMissing, startPebble } from "../support/pebble.ts"
-import { startThrowAwayPostgres } from "../support/throw-away-postgres.ts"
+import { startThrowAwayPostgres, type ThrowAwayPostgres } from "../support/throw-away-postgres.ts"
 import { type EdgeLoad, sendByH2load } from "./edge/h2load.ts"
 import { shakeHands } from "./edge/handshakes.ts"
 import { type EdgeSettings, edgePeers } from "./edge/peers.ts"
@@ -68,12 +69,30 @@ async function measure(): Promise<void> {
     running.push(...peers.running.values())
     for (const reason of peers.missing) row({ what: reason, value: "not measured" })
     report(await inTurn(bench, new Map([[own, gateway], ...peers.running])))
-    await measureChanges(bench, gateway)
+    await measureChanges({ bench, gateway }, await startNeighbour(bench, postgres, running))
   } finally {
     for (const server of running) await server.stop()
     await postgres.stop()
     rmSync(folder, { recursive: true })
   }
+}
+
+/** A second gateway with files, ports, a database and an ACME server of its own. */
+async function startNeighbour(
+  { folder }: Bench,
+  postgres: ThrowAwayPostgres,
+  running: Running[],
+): Promise<Changing> {
+  const own = join(folder, "neighbour")
+  mkdirSync(own)
+  const bench = await openBench(own, running)
+  const client = new Client({ connectionString: postgres.url("postgres") })
+  await client.connect()
+  await client.query("create database neighbour")
+  await client.end()
+  const gateway = await startEdge(bench, postgres.url("neighbour"))
+  running.push(gateway)
+  return { bench, gateway }
 }
 
 async function openBench(folder: string, running: Running[]): Promise<Bench> {
@@ -216,37 +235,64 @@ function report(measured: Measured): void {
 const cpuRatios = (of: readonly Round[], base: readonly Round[]): number[] =>
   of.map(({ cpuMicros }, at) => cpuMicros / (base[at]?.cpuMicros ?? Number.NaN))
 
-/** p99 while certificates are read again, ordered by ACME, and plans applied, against rounds without in turn. */
-async function measureChanges({ settings, folder, pebble }: Bench, gateway: Running): Promise<void> {
-  const ratios: number[] = []
-  const pairs = [join(folder, "edge"), join(folder, "renewed")]
-  for (const extension of [".pem", ".key"])
-    copyFileSync(`${pairs[0]}${extension}`, `${pairs[0]}.kept${extension}`)
-  pairs[0] = `${pairs[0]}.kept`
+/** A gateway whose plans and certificates change. */
+interface Changing {
+  readonly bench: Bench
+  readonly gateway: Running
+}
+
+/**
+ * p99 while certificates are read again, ordered by ACME, and plans applied, against rounds without in turn. Pebble, the database and the gateway share two
+ * cores with the requests, so a neighbour that gets no request does the same in other rounds: its ratio is what the machine costs.
+ */
+async function measureChanges(asked: Changing, neighbour: Changing): Promise<void> {
+  const send = () => sendByH2load(asked.gateway, overTls, requestsPerRound * 2, asked.bench.folder)
+  const rounds: Record<"quiet" | "beside" | "changing", number[]> = { quiet: [], beside: [], changing: [] }
+  const [renewOwn, renewNeighbour] = [renewing(asked.bench), renewing(neighbour.bench)]
+  for (let at = -1; at < roundCount; at += 1) {
+    const quiet = await send()
+    const beside = await whileChanging(neighbour.gateway, renewNeighbour, send)
+    const changing = await whileChanging(asked.gateway, renewOwn, send)
+    const failed = quiet.failed + beside.failed + changing.failed
+    if (failed > 0) row({ what: "changes", value: `${failed} failed`, ok: false })
+    if (at < 0) continue
+    for (const [kind, { p99 }] of Object.entries({ quiet, beside, changing }))
+      rounds[kind as keyof typeof rounds].push(p99)
+  }
+  const to = (all: readonly number[], base: readonly number[]) => all.map((p99, at) => p99 / (base[at] ?? 0))
+  const issued = (asked.bench.pebble?.output.join("").match(/Issued certificate/g) ?? []).length
+  const what = `p99 with plans, new files of certificates and ${issued} ordered ones`
+  costRatio(`${what} ÷ without`, to(rounds.changing, rounds.quiet))
+  costRatio(`${what}, in another process ÷ without`, to(rounds.beside, rounds.quiet))
+  costRatio(`${what} ÷ in another process`, to(rounds.changing, rounds.beside), 1.3)
+}
+
+/** Writes another pair of certificate and key into the files of the gateway, each time it is called. */
+function renewing({ settings, folder }: Bench): () => void {
+  const pairs = [join(folder, "kept"), join(folder, "renewed")]
+  copyFileSync(settings.cert, `${pairs[0]}.pem`)
+  copyFileSync(settings.key, `${pairs[0]}.key`)
   let renewals = 0
-  const renew = () => {
+  return () => {
     renewals += 1
     const from = pairs[renewals % pairs.length]
     copyFileSync(`${from}.key`, settings.key)
     copyFileSync(`${from}.pem`, settings.cert)
   }
-  for (let at = -1; at < roundCount; at += 1) {
-    const quiet = await sendByH2load(gateway, overTls, requestsPerRound * 2, folder)
-    process.kill(gateway.pid, "SIGUSR2")
-    const timer = setInterval(renew, renewEveryMs)
-    const changing = await sendByH2load(gateway, overTls, requestsPerRound * 2, folder)
-    clearInterval(timer)
-    process.kill(gateway.pid, "SIGUSR2")
-    if (quiet.failed + changing.failed > 0)
-      row({ what: "changes", value: `${changing.failed} failed`, ok: false })
-    if (at >= 0) ratios.push(changing.p99 / quiet.p99)
-  }
-  const issued = (pebble?.output.join("").match(/Issued certificate/g) ?? []).length
-  costRatio(
-    `p99 with plans, ${renewals} new files of certificates and ${issued} ordered ones ÷ without`,
-    ratios,
-    1.3,
-  )
+}
+
+/** Measures while a gateway applies plans, orders certificates and reads new files. */
+async function whileChanging(
+  gateway: Running,
+  renew: () => void,
+  send: () => Promise<Round>,
+): Promise<Round> {
+  process.kill(gateway.pid, "SIGUSR2")
+  const timer = setInterval(renew, renewEveryMs)
+  const round = await send()
+  clearInterval(timer)
+  process.kill(gateway.pid, "SIGUSR2")
+  return round
 }
 
 const [role, settings] = process.argv.slice(2)
