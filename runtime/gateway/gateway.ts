@@ -275,6 +275,7 @@ class RunningGateway implements Gateway {
   /** The files of the current plan. */
   #files: readonly SeenFile[] = []
   #current: Provisioned | undefined
+  #transports: Transports | undefined
   /** Serves a share of the callers beside the current plan. */
   #canary: RunningCanary | undefined
   /** Its plan is prepared to become the current one, so its generation stays usable when it ends as a canary. */
@@ -551,6 +552,7 @@ class RunningGateway implements Gateway {
         managed: this.#options.managed,
         tickets: this.#options.tickets,
         staples: this.#options.staples,
+        running: this.#transports,
       })
       const opened = await this.#open(plan, next.listen, transports)
       return {
@@ -622,6 +624,7 @@ class RunningGateway implements Gateway {
       if (canary !== undefined && canary.provisioned !== next) canary.provisioned.generation.retire()
     }
     this.#current = next
+    this.#transports = transports
     this.#files = [...next.files, ...files]
     this.#options.limiter.keysMax = plan.plan.gateway?.limits.limitKeysMax ?? limitKeysDefault
     this.#connections.limits = addressLimitsOf(plan, next.generation.rules.addresses)

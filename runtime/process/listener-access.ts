@@ -274,7 +274,8 @@ export class ListenerAccess<Callers> {
     if (problems.length > 0) throw new LoadError(problems)
     const { trusts, files: trustFiles } = await readClientTrusts(plan, { side, listen }, this.#settings)
     const { managed, tickets, staples } = this.#settings
-    const parts = { certificates: read.found, trusts, managed, tickets, staples }
+    const running = this.#current?.transports
+    const parts = { certificates: read.found, trusts, managed, tickets, staples, running }
     return {
       transports: transportsOf(plan, { side, listen }, parts),
       files: [...files, ...trustFiles],

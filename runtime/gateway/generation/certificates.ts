@@ -175,6 +175,8 @@ interface TransportParts {
   readonly managed: ManagedCertificates | undefined
   readonly tickets: TicketKeys | undefined
   readonly staples: OcspStaples | undefined
+  /** Those in use: what is the same is taken from them. */
+  readonly running: Transports | undefined
 }
 
 /** The certificates that clients see at these listeners. */
@@ -189,7 +191,7 @@ export function certificatesServed(transports: Transports): ServerCertificate[] 
 export function transportsOf(
   plan: Plan,
   { side, listen }: ListenersOfSide,
-  { certificates, trusts, managed, tickets, staples }: TransportParts,
+  { certificates, trusts, managed, tickets, staples, running }: TransportParts,
 ): Transports {
   const { certificates: declared = {} } = plan.plan
   const known = (name: string): ServerCertificate | AwaitedCertificate => {
@@ -214,6 +216,7 @@ export function transportsOf(
           ...{ known, findValidation, clientTrusts: trusts.get(address) },
           findStaple: staples?.find,
           tickets: tickets && { keys: tickets, listener: `${side} ${address}` },
+          running: running?.get(address)?.tls,
         }),
       )
     } catch (error) {
@@ -230,21 +233,24 @@ function transportOf(
   { tls, redirect, proxies, http2, grpc }: ListenerPlan,
   {
     known,
+    running,
     ...more
   }: Pick<ListenerTlsSettings, "clientTrusts" | "findValidation" | "findStaple" | "tickets"> & {
     known(name: string): ServerCertificate | AwaitedCertificate
+    readonly running: ListenerTls | undefined
   },
 ): Transport {
   const redirectPort = redirect?.port
   const isProxy = proxies && proxyTest(proxies)
   if (tls === undefined) return { redirectPort, isProxy, h2c: http2 === true || grpc === true, grpc }
-  const serverTls = new ListenerTls({
+  const settings: ListenerTlsSettings = {
     certificates: tls.certificates.map(known),
     profile: tls.profile ?? "intermediate",
     refusesUnknownHosts: tls.unknownHosts === "refuse",
     http2: http2 !== false,
     ...more,
-  })
+  }
+  const serverTls = running?.fits(settings) === true ? running : new ListenerTls(settings)
   return { tls: serverTls, isProxy, strictTransport: strictTransportOf(tls.hsts), grpc }
 }
 

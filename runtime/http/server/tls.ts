@@ -100,6 +100,7 @@ const handshakeRecord = 0x16
  * connections of the earlier one continue.
  */
 export class ListenerTls {
+  readonly #settings: ListenerTlsSettings
   readonly #server: TlsServer
   readonly #certificates: ServerCertificates
   readonly #refusesUnknownHosts: boolean
@@ -113,6 +114,7 @@ export class ListenerTls {
 
   /** @throws Error when a certificate cannot be used */
   constructor(settings: ListenerTlsSettings) {
+    this.#settings = settings
     const { certificates, profile, refusesUnknownHosts, clientTrusts = [] } = settings
     const { findValidation, findStaple, http2 = false, tickets } = settings
     const protocol = { ...profiles[profile], ecdhCurve: curves }
@@ -169,6 +171,15 @@ export class ListenerTls {
     socket.once("data", () => {
       this.#hooks?.refused(socket, { name: "certificate-required", cause: certificateCause(cause) })
     })
+  }
+
+  /**
+   * Whether one with these settings would be the same, so that this one can stay: OpenSSL takes 5 ms to read a certificate and its key. Never where client
+   * certificates or TLS-ALPN-01 challenges are asked for.
+   */
+  fits(settings: ListenerTlsSettings): boolean {
+    const [own, other] = [partsOf(this.#settings), partsOf(settings)]
+    return own !== undefined && other?.length === own.length && own.every((part, at) => part === other[at])
   }
 
   /** Whose client certificates are valid on a connection; undefined: it asked for none. */
@@ -295,6 +306,19 @@ export class ListenerTls {
     }
     this.#hooks?.secured(socket)
   }
+}
+
+/** Everything that settings consist of, to be compared part by part; undefined: they cannot be compared. */
+function partsOf(settings: ListenerTlsSettings): readonly unknown[] | undefined {
+  const { certificates, profile, refusesUnknownHosts, clientTrusts, findValidation, ...more } = settings
+  const { http2 = false, findStaple, tickets } = more
+  if (clientTrusts !== undefined || findValidation !== undefined) return undefined
+  const shown = certificates.flatMap((each): unknown[] =>
+    "cert" in each
+      ? [each.name, each.cert, each.key, each.staples]
+      : [each.name, "awaited", ...each.hosts, each.hosts.length],
+  )
+  return [profile, refusesUnknownHosts, http2, findStaple, tickets?.keys, tickets?.listener, ...shown]
 }
 
 /** Connections of the listeners of one side that ended before their handshake was complete, by reason. */
