@@ -2,7 +2,7 @@ import type { Plan } from "../runtime/plan/plan.ts"
 import { completePlan } from "../runtime/plan/read.ts"
 import { type Diagnostic, Report } from "./core/diagnostic.ts"
 import type { Files } from "./core/files.ts"
-import { Project } from "./core/load.ts"
+import { budgets, Project } from "./core/load.ts"
 import type { Document } from "./gateway/ast.ts"
 import { bind } from "./gateway/bind.ts"
 import { checkCertificateFiles } from "./gateway/check/certificate-files.ts"
@@ -10,6 +10,7 @@ import { checkNames, checkUnused } from "./gateway/check/names.ts"
 import { checkNetworks } from "./gateway/check/networks.ts"
 import { type DescribedOperation, needsOpenapi, readDocuments } from "./gateway/described.ts"
 import { loadDocuments } from "./gateway/include.ts"
+import type { KeptParts } from "./gateway/kept.ts"
 import { type LoweredGateway, lower, type Wings } from "./gateway/lower.ts"
 import type { StoreReader, Stores } from "./gateway/models.ts"
 import { needsAzure, readPolicyFiles } from "./gateway/policy-files.ts"
@@ -48,7 +49,7 @@ export interface Compiled {
  * @throws Error when a needed part is missing, or when the plan's reader refuses the result. Both are bugs, never mistakes in the text.
  */
 export function compile(files: Files, entry: string, parts: CompilerParts): Compiled {
-  return complete(open(files, entry), parts)
+  return sealed(complete(open(files, entry), parts))
 }
 
 /** Loads the parts that a project needs, compiles it, and runs the tests of its models: see `compile` and `tested`. */
@@ -59,7 +60,17 @@ export async function compileAndTest(files: Files, entry: string): Promise<Compi
 /** Loads the parts that a project needs, and compiles it. */
 export async function compileWithParts(files: Files, entry: string): Promise<Compiled> {
   const opened = open(files, entry)
-  return complete(opened, await neededParts(opened.program))
+  return sealed(complete(opened, await neededParts(opened.program)))
+}
+
+/**
+ * As `compileWithParts`, for an editor: without a plan, and with what `kept` has of earlier compilations of the project. The findings are the
+ * same.
+ */
+export async function analyse(files: Files, entry: string, kept: KeptParts): Promise<Compiled> {
+  const opened = open(files, entry, kept)
+  const { compiled } = complete(opened, await neededParts(opened.program))
+  return compiled
 }
 
 /** Parts that many projects do not need. Loading them would take as long as loading everything else. */
@@ -96,15 +107,21 @@ interface Opened {
   readonly report: Report
 }
 
-function open(files: Files, entry: string): Opened {
+function open(files: Files, entry: string, kept?: KeptParts): Opened {
   const report = new Report()
-  const project = new Project(files, report)
+  const project = new Project(files, report, budgets, kept?.fileOf)
   const documents = loadDocuments(project, entry, report)
   const program = new Program(bind(documents, report), project.complete, report)
   return { files, project, documents, program, report }
 }
 
-function complete(opened: Opened, parts: CompilerParts): Compiled {
+/** A compilation before its plan is sealed. `lowered` must only be used if there are no errors. */
+interface Completed {
+  readonly compiled: Compiled
+  readonly lowered: LoweredGateway | undefined
+}
+
+function complete(opened: Opened, parts: CompilerParts): Completed {
   const { files, project, documents, program, report } = opened
   checkNames(program, report)
   checkNetworks(program, report)
@@ -115,19 +132,18 @@ function complete(opened: Opened, parts: CompilerParts): Compiled {
   const schemaFiles = readSchemaFiles(program, project, parts.openapi, report)
   const lowered = lower(program, stores, described, { policyFiles, schemaFiles }, parts, report)
   checkUnused(program, report)
-  const plan = report.blocked ? undefined : seal(lowered)
-  const sources = project.paths
-  const compiledModels = new Map([...stores.models].map(([store, each]) => [store, each?.source]))
-  return {
-    plan,
-    diagnostics: report.sorted(),
-    sources,
-    models: compiledModels,
-    tests,
-    described: lowered.described,
-    documentation: lowered.documentation,
-    ...{ documents, program },
+  const models = new Map([...stores.models].map(([store, each]) => [store, each?.source]))
+  const { described: operations, documentation } = lowered
+  const compiled = {
+    ...{ plan: undefined, diagnostics: report.sorted(), sources: project.paths, models, tests },
+    ...{ described: operations, documentation, documents, program },
   }
+  return { compiled, lowered: report.blocked ? undefined : lowered }
+}
+
+/** The compilation with its plan, if there are no errors. */
+function sealed({ compiled, lowered }: Completed): Compiled {
+  return lowered === undefined ? compiled : { ...compiled, plan: seal(lowered) }
 }
 
 /**

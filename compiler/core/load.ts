@@ -102,6 +102,11 @@ type Outcome =
   | { readonly file: SourceFile }
   | { readonly failures: readonly Failure[]; readonly bytesMax?: number }
 
+/** The file with this path and text. */
+export type FileOf = (path: string, text: string) => SourceFile
+
+const newFile: FileOf = (path, text) => new SourceFile(path, text)
+
 /**
  * The files of one compilation. Each is read and counted once. A file that cannot be read is a finding (SP0xxx) at the place that names it.
  */
@@ -109,14 +114,17 @@ export class Project {
   readonly #files: Files
   readonly #report: Report
   readonly #budgets: Budgets
+  readonly #fileOf: FileOf
   readonly #read = new Map<string, Outcome>()
   #bytes = 0
   #complete = true
 
-  constructor(files: Files, report: Report, limits: Budgets = budgets) {
+  /** `fileOf` makes the file of a text, or returns the one that an earlier compilation made of an equal text. */
+  constructor(files: Files, report: Report, limits: Budgets = budgets, fileOf: FileOf = newFile) {
     this.#files = files
     this.#report = report
     this.#budgets = limits
+    this.#fileOf = fileOf
   }
 
   /** Paths of all requested files, found or not, sorted: the files to watch for changes. */
@@ -225,7 +233,7 @@ export class Project {
     this.#bytes += result.bytes.length
     if (this.#bytes > projectBytesMax)
       return failed("SP0006", `would make the project larger than the maximum of ${projectBytesMax} bytes`)
-    return textIn(path, result.bytes)
+    return textIn(path, result.bytes, this.#fileOf)
   }
 
   #siblings(path: string): readonly string[] {
@@ -246,7 +254,7 @@ function tooSmall(outcome: Outcome, bytesMax: number): boolean {
 }
 
 /** The text of a file, or failures for another encoding or unresolved merge conflicts. */
-function textIn(path: string, bytes: Uint8Array): Outcome {
+function textIn(path: string, bytes: Uint8Array, fileOf: FileOf): Outcome {
   const decoded = decode(bytes)
   if (decoded.text === undefined) {
     const { code, detail, seen } = decoded
@@ -254,7 +262,7 @@ function textIn(path: string, bytes: Uint8Array): Outcome {
       failures: [{ code, detail, within: new SourceFile(path, seen.text).span(seen.start, seen.end) }],
     }
   }
-  const file = new SourceFile(path, decoded.text)
+  const file = fileOf(path, decoded.text)
   const conflicts = mergeConflicts(decoded.text)
   // With both sides of a conflict every name is declared twice, so report only the conflicts.
   return conflicts.length === 0

@@ -1,6 +1,6 @@
 import { lowerModel } from "../../runtime/model/lower.ts"
 import { digestOf } from "../../runtime/plan/canonical.ts"
-import type { Report } from "../core/diagnostic.ts"
+import { type Diagnostic, Report } from "../core/diagnostic.ts"
 import { isPattern } from "../core/glob.ts"
 import type { Project } from "../core/load.ts"
 import type { SourceFile, Span } from "../core/source.ts"
@@ -92,9 +92,29 @@ function filesOf(path: string, at: Span, project: Project): SourceFile[] {
   return files.filter((file) => file !== undefined)
 }
 
+/** What a file compiled to, with its findings. */
+interface CompiledFile {
+  readonly model: StoreModel | undefined
+  readonly findings: readonly Diagnostic[]
+}
+
+/** By file: an editor compiles a project at every keystroke, mostly with the same models. */
+const compiledFiles = new WeakMap<SourceFile, CompiledFile>()
+
 function compileFile(file: SourceFile, project: Project, report: Report): StoreModel | undefined {
-  const compiled = compileModel(file, report, { parts: project })
-  if (compiled === undefined) return undefined
+  // The model of a `fga.mod` depends on further files.
+  const known = file.path.endsWith(".mod") ? undefined : compiledFiles.get(file)
+  const made = known ?? compiledOf(file, project)
+  if (known === undefined) compiledFiles.set(file, made)
+  report.addAll(made.findings)
+  return made.model
+}
+
+function compiledOf(file: SourceFile, project: Project): CompiledFile {
+  const own = new Report()
+  const compiled = compileModel(file, own, { parts: project })
+  const findings = own.sorted()
+  if (compiled === undefined) return { model: undefined, findings }
   const model = modelInOrder(compiled.model)
-  return new StoreModel(digestOf(model), lowerModel(model), compiled)
+  return { model: new StoreModel(digestOf(model), lowerModel(model), compiled), findings }
 }

@@ -22,7 +22,7 @@ export interface Completion {
 
 type Proposal = Omit<Completion, "replaces">
 
-/** What completion needs to know of a project. */
+/** What completion needs to know of a project. `names` are only collected where they are asked for. */
 export interface CompletionTerms {
   readonly program: Program
   readonly names: ProjectNames
@@ -31,11 +31,7 @@ export interface CompletionTerms {
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
 /** What can be written at an offset of gateway.conf: keywords of the block, words and names of the statement, variables of an expression. */
-export function completeGateway(
-  document: Document,
-  offset: number,
-  { program, names }: CompletionTerms,
-): Completion[] {
+export function completeGateway(document: Document, offset: number, terms: CompletionTerms): Completion[] {
   const { file, comments } = document
   if (comments.some(({ span }) => span.start < offset && offset <= span.end)) return []
   const place = placeInGateway(document, offset)
@@ -43,10 +39,10 @@ export function completeGateway(
   const partial = partialWord(file, offset, expression === undefined ? /[\w.:/*@%+-]*$/ : /[A-Za-z_]\w*$/)
   const proposals =
     expression !== undefined
-      ? inExpression(file, partial, program)
+      ? inExpression(file, partial, terms.program)
       : isAtKeyword(place, partial)
         ? keywordsOf(place)
-        : argumentsOf(place, partial, { program, names })
+        : argumentsOf(place, partial, terms)
   return unique(proposals).map((each) => ({ ...each, replaces: partial }))
 }
 
@@ -130,8 +126,9 @@ function argumentsOf({ statement, row }: GatewayPlace, partial: Span, terms: Com
 function slotProposals(
   slot: Slot,
   before: readonly { readonly kind: string }[],
-  { program, names }: CompletionTerms,
+  terms: CompletionTerms,
 ): Proposal[] {
+  const { program } = terms
   if (slot.kind === "reference" || slot.kind === "scope")
     return (slot.to ?? ["policy" as const]).flatMap((kind) =>
       program.all(kind).map(({ name }): Proposal => ({ label: name, kind: "name", detail: kind })),
@@ -139,7 +136,7 @@ function slotProposals(
   if (slot.choices !== undefined) return slot.choices.map((label) => ({ label, kind: "word" }))
   if (slot.kind === "method") return methods.map((label) => ({ label, kind: "word" }))
   if (slot.kind === "relation")
-    return names
+    return terms.names
       .startingWith("relation ")
       .map((name) => ({ label: name.slice(name.indexOf("#") + 1), kind: "relation", detail: name.slice(9) }))
   if (slot.kind === "text" || slot.kind === "url" || slot.kind === "address")

@@ -1,10 +1,12 @@
-import { type Compiled, compileWithParts } from "../compile.ts"
+import { analyse, type Compiled } from "../compile.ts"
 import { type Diagnostic, Report, type TextEdit } from "../core/diagnostic.ts"
 import type { Files } from "../core/files.ts"
 import { SourceFile, type Span } from "../core/source.ts"
 import type { Document } from "../gateway/ast.ts"
 import { formatGateway } from "../gateway/format.ts"
+import { KeptParts } from "../gateway/kept.ts"
 import { parseGateway } from "../gateway/parser.ts"
+import type { Program } from "../gateway/program.ts"
 import { compileModel } from "../model/compile-model.ts"
 import { parseModel } from "../model/document.ts"
 import { formatModelFile } from "../model/format.ts"
@@ -26,9 +28,25 @@ export interface CodeAction {
 export type Renaming = { readonly edits: readonly TextEdit[] } | { readonly problem: string }
 
 /** What an analysis of a project knows. */
-interface Analysis {
+class Analysis {
   readonly compiled: Compiled
-  readonly names: ProjectNames
+  readonly #models: readonly SourceFile[]
+  #names: ProjectNames | undefined
+
+  constructor(compiled: Compiled, models: readonly SourceFile[]) {
+    this.compiled = compiled
+    this.#models = models
+  }
+
+  get program(): Program {
+    return this.compiled.program
+  }
+
+  /** Collected at the first question: findings do not need them. */
+  get names(): ProjectNames {
+    this.#names ??= new ProjectNames(this.compiled.program, this.#models)
+    return this.#names
+  }
 }
 
 /**
@@ -39,6 +57,7 @@ interface Analysis {
 export class LanguageService {
   readonly #files: OpenFiles
   readonly #entry: string
+  readonly #kept = new KeptParts()
   #analysis: Promise<Analysis> | undefined
 
   /** `entry`: the first file of the project, normally `gateway.conf`. */
@@ -85,14 +104,12 @@ export class LanguageService {
 
   /** What can be written at an offset. */
   async completion(path: string, offset: number): Promise<readonly Completion[]> {
-    const { compiled, names } = await this.#analysed()
-    const file = this.#fileOf(path, compiled)
+    const analysis = await this.#analysed()
+    const file = this.#fileOf(path, analysis.compiled)
     if (file === undefined) return []
-    if (isModel(path)) return completeModel(file, offset, names)
-    const document = documentOf(compiled, path)
-    return document === undefined
-      ? []
-      : completeGateway(document, offset, { program: compiled.program, names })
+    if (isModel(path)) return completeModel(file, offset, analysis.names)
+    const document = documentOf(analysis.compiled, path)
+    return document === undefined ? [] : completeGateway(document, offset, analysis)
   }
 
   /** What is known of the text at an offset. */
@@ -177,10 +194,10 @@ export class LanguageService {
   }
 
   async #analyse(): Promise<Analysis> {
-    const compiled = await compileWithParts(this.#files, this.#entry)
+    const compiled = await analyse(this.#files, this.#entry, this.#kept)
     const models = [...compiled.sources, ...this.#files.paths].filter(isModel)
     const files = [...new Set(models)].flatMap((path) => this.#read(path) ?? [])
-    return { compiled, names: new ProjectNames(compiled.program, files) }
+    return new Analysis(compiled, files)
   }
 
   #findingsOfModel(path: string): Diagnostic[] {

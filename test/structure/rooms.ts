@@ -772,6 +772,7 @@ export const rooms: readonly Room[] = [
       "export-api",
       "format",
       "include",
+      "kept",
       "language-reference",
       "lower",
       "models",
