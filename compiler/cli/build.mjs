@@ -17,6 +17,7 @@ import {
 } from "node:fs"
 import { basename, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { brotliCompressSync, gzipSync } from "node:zlib"
 import { billOf } from "./sbom.mjs"
 
 const root = fileURLToPath(new URL("../../", import.meta.url))
@@ -32,6 +33,11 @@ const entries = {
   "body-worker": "runtime/policies/bodies/body-worker.ts",
   "review-worker": "compiler/cli/review-worker.ts",
   "impact-worker": "runtime/impact/impact-worker.ts",
+}
+
+/** Pages for browsers by their folder in dist/: `index.html`, a script and a style sheet. */
+const pages = {
+  console: "runtime/control/console/page",
 }
 
 /** pg's optional native module, which is never installed. */
@@ -83,24 +89,81 @@ async function build(digest, keepMs) {
     write: false,
     logLevel: "error",
   })
+  const built = []
+  for (const [name, source] of Object.entries(pages))
+    if (existsSync(join(root, source))) built.push([name, source, await buildPage(esbuild, name, source)])
   // Its process keeps half a gigabyte, and so does packing the database.
   await esbuild.stop()
   await publishDatabase()
-  publish(result, digest, keepMs)
+  for (const [name, source, page] of built) publishPage(name, source, page, keepMs)
+  const inputs = Object.assign(
+    {},
+    ...[result, ...built.map(([, , page]) => page)].map((each) => each.metafile.inputs),
+  )
+  publish(result, inputs, digest, keepMs)
+}
+
+/** A page in chunks for browsers. Their names contain their hash, so that browsers may keep them. */
+function buildPage(esbuild, name, source) {
+  return esbuild.build({
+    absWorkingDir: root,
+    entryPoints: { app: `${source}/app.tsx`, style: `${source}/style.css` },
+    outdir: join(dist, name),
+    entryNames: "[name]-[hash]",
+    chunkNames: "[name]-[hash]",
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform: "browser",
+    // The style sheets use `light-dark()`.
+    target: ["chrome123", "firefox120", "safari17.5"],
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    minify: true,
+    legalComments: "none",
+    metafile: true,
+    write: false,
+    logLevel: "error",
+  })
+}
+
+/** Writes a page with compressed copies, `index.html` last, because it names the others. Older files stay as chunks of the command do. */
+function publishPage(name, source, { outputFiles }, keepMs) {
+  const folder = join(dist, name)
+  mkdirSync(folder, { recursive: true })
+  const nameOf = (start, ending) =>
+    outputFiles
+      .map(({ path }) => basename(path))
+      .find((each) => each.startsWith(start) && each.endsWith(ending))
+  const page = readFileSync(join(root, source, "index.html"), "utf8")
+    .replace("STYLE", nameOf("style-", ".css"))
+    .replace("SCRIPT", nameOf("app-", ".js"))
+  const files = [...outputFiles.map(({ path, contents }) => [basename(path), contents]), ["index.html", page]]
+  for (const [file, contents] of files) {
+    replaceFile(join(folder, `${file}.br`), brotliCompressSync(contents))
+    replaceFile(join(folder, `${file}.gz`), gzipSync(contents, { level: 9 }))
+    replaceFile(join(folder, file), contents)
+  }
+  const current = new Set(files.map(([file]) => file))
+  for (const file of readdirSync(folder)) {
+    const path = join(folder, file)
+    if (current.has(file.replace(/\.(?:br|gz)$/, ""))) continue
+    if (Date.now() - statSync(path).mtimeMs >= keepMs) rmSync(path, { force: true })
+  }
 }
 
 /**
  * Renames complete files into place, chunks before the entries that name them: a process that starts meanwhile sees either the old build or
  * the new one.
  */
-function publish(result, digest, keepMs) {
+function publish(result, inputs, digest, keepMs) {
   mkdirSync(dist, { recursive: true })
   const isEntry = (file) => basename(file.path, ".js") in entries
   for (const name of pgliteFiles)
     replaceFile(join(dist, name), readFileSync(join(pgliteFolder, "dist", name)))
   for (const file of [...result.outputFiles].sort((a, b) => Number(isEntry(a)) - Number(isEntry(b))))
     replaceFile(file.path, withRequire(file.text))
-  const packages = packagesOf(result.metafile)
+  const packages = packagesOf(inputs)
   replaceFile(join(dist, "licences.txt"), licencesOf(packages))
   replaceFile(
     join(dist, "sbom.cdx.json"),
@@ -130,7 +193,7 @@ async function publishDatabase() {
 }
 
 /** The packages whose code is in dist/, by their folders. An installation from npm has no package-lock.json. */
-function packagesOf({ inputs }) {
+function packagesOf(inputs) {
   const folders = Object.keys(inputs).flatMap(
     (path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path) ?? [],
   )
@@ -178,7 +241,7 @@ function sourcesDigest() {
     for (const entry of found.sort((a, b) => (a.name < b.name ? -1 : 1))) {
       const path = `${folder}/${entry.name}`
       if (entry.isDirectory()) walk(path)
-      else if (/\.(ts|mjs|json)$/.test(entry.name)) add(path)
+      else if (/\.(tsx?|mjs|json|css|html)$/.test(entry.name)) add(path)
     }
   }
   walk("compiler")

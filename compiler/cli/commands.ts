@@ -213,6 +213,12 @@ export const commands: readonly CommandRow[] = [
     load: async () => (await import("./commands/status.ts")).status,
   },
   {
+    name: "console",
+    purpose: "operate",
+    summary: "print an address of the console that signs a browser in once",
+    load: async () => (await import("./commands/console.ts")).consoleLink,
+  },
+  {
     name: "login",
     purpose: "operate",
     summary: "log in at the control API with the code of a device, for the commands of this user",

@@ -443,6 +443,7 @@ function controlOutputs(
     history: { schema: z.union([z.array(api.planRecord), shownPlan]) },
     status: { schema: api.statusAnswer },
     "canary status": { schema: api.canaryAnswer },
+    console: { schema: z.strictObject({ url: text, seconds: count }) },
     whoami: { schema: api.whoamiAnswer },
     "control-token create": { schema: api.createdToken },
     "control-token list": { schema: z.strictObject({ tokens: z.array(api.controlToken) }) },

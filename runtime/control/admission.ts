@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify"
 import { includesRole } from "../plan/control.ts"
 import { controlMark } from "./api.ts"
 import { Attempts } from "./attempts.ts"
+import type { ConsoleSessions } from "./console/sessions.ts"
 import { type OperatorAccess, operatorOf, setOperator } from "./operators.ts"
 import { sendProblem } from "./problem.ts"
 import { covers, ruleOf } from "./routes.ts"
@@ -20,6 +21,8 @@ export interface AdmissionSettings {
   readonly onRefused?: ((refusal: AdmissionRefusal) => void) | undefined
   /** Replaced in tests. */
   readonly attempts?: Attempts | undefined
+  /** Sessions of the console. Absent: there are none. */
+  readonly sessions?: ConsoleSessions | undefined
 }
 
 /**
@@ -27,7 +30,7 @@ export interface AdmissionSettings {
  * address. A route without a rule cannot be registered.
  */
 export function addAdmission(app: FastifyInstance, settings: AdmissionSettings): void {
-  const { access, onRefused, attempts = new Attempts() } = settings
+  const { access, onRefused, sessions, attempts = new Attempts() } = settings
   app.addHook("onRoute", ({ method, url }) => {
     for (const each of [method].flat())
       if (ruleOf(each, url, url) === undefined) throw new Error(`no rule for ${each} ${url}`)
@@ -51,7 +54,13 @@ export function addAdmission(app: FastifyInstance, settings: AdmissionSettings):
       reply.header("retry-after", String(wait))
       return refuse("too-many-attempts", `too many failed attempts; try again in ${wait} s`)
     }
-    const found = await access.identify(request.headers.authorization)
+    const session = sessionOf(request, sessions)
+    if (session !== undefined && !mayUseSession(request))
+      return refuse(
+        "cross-origin",
+        "a request with the session of the console needs the `Origin` of its page",
+      )
+    const found = await access.identify(request.headers.authorization ?? session?.authorization)
     if ("denied" in found) {
       if (found.denied === "unauthenticated") {
         // A request without a credential guesses nothing.
@@ -62,6 +71,7 @@ export function addAdmission(app: FastifyInstance, settings: AdmissionSettings):
     }
     attempts.succeeded(request.ip)
     setOperator(request.raw, found)
+    if (session?.renewal !== undefined) reply.header("set-cookie", session.renewal)
     // Only operators learn that a route does not exist.
     const needs = rule?.needs ?? "any"
     if (needs !== "any" && !includesRole(found.role, needs))
@@ -78,6 +88,21 @@ export function addAdmission(app: FastifyInstance, settings: AdmissionSettings):
     if (request.headers.expect !== undefined) reply.raw.writeContinue()
     return undefined
   })
+}
+
+/** The session of the console in a request; the header wins over it. */
+function sessionOf({ headers }: FastifyRequest, sessions: ConsoleSessions | undefined) {
+  return headers.authorization === undefined ? sessions?.find(headers.cookie) : undefined
+}
+
+/** A browser sends the cookie by itself, so a request that changes something must come from the console's own page. */
+function mayUseSession(request: FastifyRequest): boolean {
+  return request.method === "GET" || request.method === "HEAD" || isOwnOrigin(request)
+}
+
+/** Whether a page of this listener sent the request. Browsers name it in every request that could change something. */
+export function isOwnOrigin(request: FastifyRequest): boolean {
+  return request.headers.origin !== undefined && !isOfAnotherOrigin(request)
 }
 
 /** Browsers send `Origin` with every request of a page that could change something, and `Sec-Fetch-Site` with all. */

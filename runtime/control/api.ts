@@ -718,3 +718,107 @@ export const auditAnswer = z.strictObject({
   next: z.number().int().nullable(),
 })
 export type AuditAnswer = z.infer<typeof auditAnswer>
+
+/** Body of `POST /console/session`: a token of the control API, or the code of a one-time link. */
+export const consoleSessionRequest = z.union([
+  z.strictObject({ token: z.string().min(1).max(16_384) }),
+  z.strictObject({ code: z.string().min(1).max(200) }),
+])
+
+/** Response of `POST /v1/console-links`: path and fragment of a link that signs a browser in once, for `seconds` from now. */
+export const consoleLinkAnswer = z.strictObject({ path: z.string(), seconds: z.number().int() })
+export type ConsoleLinkAnswer = z.infer<typeof consoleLinkAnswer>
+
+/**
+ * Traffic of the process that answers, in the `ms` before `at` (milliseconds since the epoch). `requests`: by class of status, from 0 (the client
+ * disconnected before the response) to 5. `refusals`: responses of the gateway itself by `problem: reason`. Percentiles are milliseconds, interpolated in the
+ * buckets of the histogram; null without a request. `loopMs`: 99th percentile of the event-loop delay; null while it is not measured.
+ */
+export const trafficPoint = z.strictObject({
+  at: z.number(),
+  ms: z.number(),
+  requests: z.array(z.number()).length(6),
+  refusals: z.record(z.string(), z.number()),
+  p50: z.number().nullable(),
+  p95: z.number().nullable(),
+  p99: z.number().nullable(),
+  running: z.number().int(),
+  memoryBytes: z.number().int(),
+  loopMs: z.number().nullable(),
+})
+/** See `trafficPoint`. */
+export type TrafficPoint = z.infer<typeof trafficPoint>
+
+/** The process that answers. `id` is its name in `GET /v1/status`. */
+const answeringProcess = z.strictObject({ id: z.string(), host: z.string(), pid: z.number().int() })
+
+/** Response of `GET /v1/traffic`: the last ten minutes, oldest first. `process`: whose traffic it is. `points` null: it has no gateway. */
+export const trafficAnswer = z.strictObject({
+  process: answeringProcess,
+  points: z.array(trafficPoint).nullable(),
+})
+export type TrafficAnswer = z.infer<typeof trafficAnswer>
+
+/** What `GET /v1/events` can send. */
+export const eventTopics = ["status", "traffic", "log"] as const
+/** One of `eventTopics`. */
+export type EventTopic = (typeof eventTopics)[number]
+
+/**
+ * Query of `GET /v1/events`. `topics`: separated by commas. The others narrow the lines of `log`: `route` is the key of a route or a part of it; `status` a number, or a
+ * class such as `4xx`; `caller` a part of the user, subscription or address; `refused` only refused requests.
+ */
+export const eventsQuery = z.strictObject({
+  topics: z
+    .string()
+    .default(eventTopics[0])
+    .transform((text) => text.split(","))
+    .pipe(z.array(z.enum(eventTopics)).min(1).max(eventTopics.length)),
+  route: z.string().max(1_024).optional(),
+  status: z
+    .string()
+    .regex(/^(?:[0-5]xx|[1-5]\d\d)$/, "must be a status such as `404`, or a class such as `4xx`")
+    .optional(),
+  caller: z.string().max(200).optional(),
+  problem: z.string().max(200).optional(),
+  refused: z.enum(["true", "false"]).default("false"),
+})
+/** See `eventsQuery`. */
+export type EventsQuestion = z.infer<typeof eventsQuery>
+
+/**
+ * A finished request, as in the access log: `at` is RFC 3339, times are milliseconds. `status` 0: the client disconnected before the response. Fields without a value
+ * are absent.
+ */
+export const loggedRequest = z.strictObject({
+  id: text,
+  at: text,
+  method: text,
+  path: text,
+  status: z.number().int(),
+  ms: z.number(),
+  upstreamMs: z.number().optional(),
+  protocol: text.optional(),
+  route: text.optional(),
+  api: text.optional(),
+  version: text.optional(),
+  operation: text.optional(),
+  ip: text,
+  user: text.optional(),
+  subscription: text.optional(),
+  product: text.optional(),
+  backend: text.optional(),
+  target: text.optional(),
+  problem: text.optional(),
+  reason: text.optional(),
+  cause: text.optional(),
+  answeredBy: z.strictObject({ kind: text, place: text }).optional(),
+  decision: decision.optional(),
+  traceId: text.optional(),
+  bytesIn: z.number(),
+  bytesOut: z.number(),
+  aborted: z.boolean(),
+  retried: z.boolean(),
+})
+/** See `loggedRequest`. */
+export type LoggedRequest = z.infer<typeof loggedRequest>

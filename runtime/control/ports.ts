@@ -10,6 +10,7 @@ import type {
   ApplyAnswer,
   Author,
   CanaryRecord,
+  LoggedRequest,
   PlanAnswer,
   PlanConsent,
   PlanRecord,
@@ -23,6 +24,7 @@ import type { MovePorts } from "./moves.ts"
 import type { PrunePorts } from "./prune.ts"
 import type { SubscriptionDesk } from "./subscription-desk.ts"
 import type { TokenPorts } from "./token-desk.ts"
+import type { TrafficHistory } from "./traffic-history.ts"
 import type { UsageDesk } from "./usage-desk.ts"
 
 /** One reason why a plan cannot be applied. `origin` is `file:line` in the text of the plan. */
@@ -106,6 +108,15 @@ export interface Readiness {
   readonly warnings: readonly string[]
 }
 
+/** Traffic of this process, for the console. */
+export interface TrafficPorts {
+  /** The name of this process in the fleet. */
+  readonly processId: string
+  readonly history: TrafficHistory
+  /** Calls `listener` for each finished request, until the returned function is called. */
+  listen(listener: (line: LoggedRequest) => void): () => void
+}
+
 /** What orchestrators and metrics scrapers ask of any process. */
 export interface HealthPorts {
   /** Whether the start is over: the process serves a plan, or knows why it does not. It never becomes false again. */
@@ -137,6 +148,7 @@ export interface ControlPorts extends HealthPorts, ImpactPorts {
   readonly outage?: OutagePorts | undefined
   readonly canaries: CanaryPorts
   status(): Promise<StatusAnswer>
+  readonly traffic: TrafficPorts
   /** Issues and changes subscriptions. */
   readonly subscriptions: SubscriptionDesk
   /** Answers queries of usage. */

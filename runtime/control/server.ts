@@ -17,6 +17,10 @@ import { addAuditHooks, addAuditRoutes } from "./audit.ts"
 import { bodyOf } from "./body.ts"
 import { addCanaryRoutes } from "./canary-desk.ts"
 import { addConsentRoutes } from "./consent-desk.ts"
+import { addConsoleRoutes } from "./console/console.ts"
+import { ConsoleLinks } from "./console/links.ts"
+import { ConsoleSessions } from "./console/sessions.ts"
+import { addEventRoutes, EventDesk } from "./event-desk.ts"
 import { addImpactRoute } from "./impact.ts"
 import { addMoveRoutes } from "./moves.ts"
 import { type ControlCallers, OperatorAccess, type OperatorSources } from "./operators.ts"
@@ -75,12 +79,18 @@ const openPaths = new Set(["/healthz", "/startupz", "/readyz", "/metrics"])
  * address and one credential. `routes.ts` says which role each route needs. Rejects with the system's error when the address
  * cannot be opened.
  */
-export function startControl(settings: ControlSettings, ports: ControlPorts): Promise<Control> {
+export async function startControl(settings: ControlSettings, ports: ControlPorts): Promise<Control> {
+  const { token, callers, findToken, onRefused } = settings
+  const access = new OperatorAccess({ token, callers, findToken })
   // All addresses count together.
   const attempts = new Attempts()
-  return listenWith(settings, async (app) => {
-    const { token, callers, findToken, onRefused } = settings
-    addAdmission(app, { access: new OperatorAccess({ token, callers, findToken }), attempts, onRefused })
+  const sessions = new ConsoleSessions(token)
+  const links = new ConsoleLinks()
+  const events = new EventDesk(ports)
+  const control = await listenWith(settings, async (app) => {
+    addAdmission(app, { access, attempts, sessions, onRefused })
+    addConsoleRoutes(app, { access, attempts, sessions, links })
+    addEventRoutes(app, events, ports, { access, sessions })
     addAuditHooks(app, ports.audit)
     addHealthRoutes(app, ports)
     addIdentityRoutes(app, () => loginsOf(callers?.()))
@@ -99,6 +109,14 @@ export function startControl(settings: ControlSettings, ports: ControlPorts): Pr
     addExplainRoutes(app, ports)
     await addEngineProxy(app, ports)
   })
+  return {
+    ...control,
+    async close() {
+      // Streams would keep their connections open.
+      events.close()
+      await control.close()
+    },
+  }
 }
 
 /**

@@ -1,5 +1,6 @@
-import type { RefusalAnswer, StatusAnswer } from "../control/api.ts"
+import type { LoggedRequest, RefusalAnswer, StatusAnswer } from "../control/api.ts"
 import type { EngineDoor } from "../control/ports.ts"
+import type { TrafficTotals } from "../control/traffic-history.ts"
 import type { RequestExplanation, RequestQuestion } from "../gateway/explain/request-explanation.ts"
 import type { Gateway } from "../gateway/gateway.ts"
 import type { Database } from "../store/database.ts"
@@ -20,6 +21,10 @@ export interface ControlView {
   refusal(id: string): Promise<RefusalAnswer | undefined>
   engine(): EngineDoor | undefined
   status(): Promise<OwnStatus>
+  /** What was counted since the start; undefined: there is no gateway. */
+  traffic(): Promise<TrafficTotals | undefined>
+  /** Calls `listener` for each finished request, until the returned function is called. */
+  listen(listener: (line: LoggedRequest) => void): () => void
 }
 
 /** The part of `status` that is not about the fleet. `warnings`: unavailable services. */
@@ -27,17 +32,23 @@ export type OwnStatus = Pick<StatusAnswer, "traffic" | "engine" | "database" | "
 
 /** The view of the parts in this process. */
 export function viewOf(
-  serving: Pick<Serving, "gateway" | "listeners" | "edge" | "refused" | "warm" | "servers"> & {
+  serving: Pick<
+    Serving,
+    "gateway" | "listeners" | "edge" | "refused" | "warm" | "servers" | "feed" | "totals"
+  > & {
     readonly operators?: ControlListeners | undefined
   },
   { database, metrics }: { readonly database: Database; readonly metrics: Metrics },
 ): ControlView {
-  const { gateway, listeners, operators, edge, refused, warm, servers } = serving
+  const { gateway, listeners, operators, edge, refused, warm, servers, feed, totals } = serving
   return {
     metrics: async () => metrics.read(),
     explain: async (question) => gateway?.explain(question),
     refusal: (id) => refused.find(id),
     engine: () => listeners?.door(),
+    traffic: async () =>
+      gateway === undefined ? undefined : { ...totals(), running: gateway.state().running },
+    listen: (listener) => feed.listen(listener),
     status: async () => ({
       traffic: trafficOf(gateway),
       database: databaseOf(database, servers),

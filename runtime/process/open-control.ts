@@ -13,6 +13,7 @@ import {
   Unavailable,
 } from "../control/ports.ts"
 import { type Control, startControl, startHealth } from "../control/server.ts"
+import { TrafficHistory } from "../control/traffic-history.ts"
 import type { Address } from "../plan/resources.ts"
 import { findControlToken } from "../store/control-tokens.ts"
 import { countMoved } from "../store/count-moved.ts"
@@ -92,6 +93,8 @@ export async function openControl(role: ControlRole, parts: ControlParts): Promi
       }
     const judged = { ...parts, log, audit, notify, processId: parts.heartbeat.id }
     const canaries = judgeCanaries(parts.canaries, judged)
+    const history = new TrafficHistory(() => parts.view.traffic())
+    const traffic = { processId: parts.heartbeat.id, history, listen: parts.view.listen }
     const opened = await startControl(
       {
         ...{ listen, token, hosts, log },
@@ -100,13 +103,14 @@ export async function openControl(role: ControlRole, parts: ControlParts): Promi
         callers: () => operators?.callers,
         findToken: (digest) => findControlToken(parts.database, digest),
       },
-      { ...health, ...portsOf(parts, canaries), audit, enforcesChangeRules, reviewPlans, notify },
+      { ...health, ...portsOf(parts, canaries), traffic, audit, enforcesChangeRules, reviewPlans, notify },
     )
     operators?.attach(opened)
     const mover = new TupleMover(parts.database, log)
     return {
       ...opened,
       close: async () => {
+        history.close()
         await Promise.all([opened.close(), operators?.close(0), mover.close()])
         await Promise.all([audit.close(), webhooks.close()])
       },
@@ -120,7 +124,10 @@ export async function openControl(role: ControlRole, parts: ControlParts): Promi
 function portsOf(
   parts: ControlParts,
   canaries: CanaryPorts,
-): Omit<ControlPorts, keyof HealthPorts | "audit" | "enforcesChangeRules" | "reviewPlans" | "notify"> {
+): Omit<
+  ControlPorts,
+  keyof HealthPorts | "traffic" | "audit" | "enforcesChangeRules" | "reviewPlans" | "notify"
+> {
   const { keeper } = parts
   return {
     current: () => keeper.current(),

@@ -1,3 +1,4 @@
+import type { TrafficTotals } from "../control/traffic-history.ts"
 import { type Finished, type Observer, observers, type Protocol } from "../gateway/observer.ts"
 import type { PdpDecided, PdpNotes, PdpRequested } from "../pdp/standing.ts"
 import type { MirroredRequest } from "../policies/exchange.ts"
@@ -19,6 +20,7 @@ import { MirrorMetrics } from "./mirror-metrics.ts"
 import type { PlanStores } from "./plan-stores.ts"
 import { RefusedRequests } from "./refused-requests.ts"
 import { RelationChanges } from "./relation-changes.ts"
+import { RequestFeed } from "./request-feed.ts"
 
 /** Log for access lines, if enabled, and log for `trace` lines. */
 interface Logs {
@@ -131,6 +133,22 @@ export class RequestObserver implements Observer {
         "Requests sent again because an idle connection was closed.",
       )
       .series()
+  }
+
+  /** What was counted since the start of the process. */
+  totals(): Omit<TrafficTotals, "running"> {
+    const requests = [0, 0, 0, 0, 0, 0]
+    for (const { values, series } of this.#requests.all()) {
+      const at = Number.parseInt(values[3] ?? "", 10) || 0
+      requests[at] = (requests[at] ?? 0) + series.value
+    }
+    const durations = new Array<number>(durationBounds.length + 1).fill(0)
+    for (const { series } of this.#durations.all())
+      for (const [at, count] of series.counts.entries()) durations[at] = (durations[at] ?? 0) + count
+    const refusals: Record<string, number> = {}
+    for (const { values, series } of this.#problems.all())
+      refusals[values[1] ? `${values[0]}: ${values[1]}` : (values[0] ?? "")] = series.value
+    return { requests, durations, refusals }
   }
 
   /** Counts a finished request. Series are looked up once for each route, because building labels takes longer than counting. */
@@ -399,6 +417,7 @@ export function makeObservers(parts: {
   const relations = new RelationChanges(metrics, log)
   const logs = { requests: requestLog, traces: log }
   const requests = new RequestObserver(metrics, logs, new DenialLog({ ask, log }))
-  const all = observers(requests, metering.observer, refused, relations, new CanaryMetrics(metrics))
-  return { observer: all, refused, relations }
+  const feed = new RequestFeed()
+  const all = observers(requests, metering.observer, refused, relations, new CanaryMetrics(metrics), feed)
+  return { observer: all, refused, relations, feed, totals: () => requests.totals() }
 }

@@ -1,6 +1,7 @@
 import { Engine } from "../check/engine.ts"
 import type { CanaryHost } from "../control/canary-keeper.ts"
 import type { Servable } from "../control/plan-keeper.ts"
+import type { TrafficTotals } from "../control/traffic-history.ts"
 import type { Gateway } from "../gateway/gateway.ts"
 import { HttpClient } from "../http/client/http-client.ts"
 import type { AskResponder } from "../http/server/ocsp-staples.ts"
@@ -26,6 +27,7 @@ import { PlanStores } from "./plan-stores.ts"
 import { ProcessRecording } from "./recording.ts"
 import type { RefusedRequests } from "./refused-requests.ts"
 import type { RelationChanges } from "./relation-changes.ts"
+import type { RequestFeed } from "./request-feed.ts"
 import { makeObservers } from "./request-observer.ts"
 import { canariesOf, servedBy } from "./served-plan.ts"
 import { type RuntimeSettings, spoolOf } from "./settings.ts"
@@ -56,6 +58,9 @@ export interface Serving {
   readonly relations: RelationChanges
   readonly http: HttpClient
   readonly edge: Edge
+  readonly feed: RequestFeed
+  /** What the gateway has counted since the start. */
+  totals(): Omit<TrafficTotals, "running">
   /** Runs plans on these parts. */
   readonly servable: Servable
   /** Serves canaries beside them. */
@@ -99,7 +104,7 @@ export function openServing(
   const measured = { database, metrics, losses, log, spoolFolder: spoolOf(settings), plan }
   const metering = new Metering({ ...measured, quotas: shared?.quotas })
   const observing = { metrics, log, requestLog, stores, metering, database }
-  const { observer, refused, relations } = makeObservers(observing)
+  const { observer, refused, relations, feed, totals } = makeObservers(observing)
   const tracing = new Tracing({ http, log, version: settings.version }, metrics)
   const recording = new ProcessRecording(log, metrics)
   const ports = { edge, database, engine, stores, metering, observer, http, tracing, recording }
@@ -111,7 +116,7 @@ export function openServing(
     : undefined
   losses.onLoss = () => listeners?.forgetModels()
   return {
-    ...{ gateway, listeners, metering, servers, warm, losses, refused, relations, http, edge },
+    ...{ gateway, listeners, metering, servers, warm, losses, refused, relations, http, edge, feed, totals },
     canaryHost: canariesOf(gateway, settings.env),
     servable: servedBy({ engine, stores, warm, gateway, listeners, ...readingOf(settings, engineLog) }),
     addresses: () => ({ gateway: gateway?.addresses() ?? [], authz: listeners?.addresses() ?? [] }),

@@ -2,11 +2,14 @@ import { monitorEventLoopDelay } from "node:perf_hooks"
 
 /** A number that only grows. */
 export interface Counter {
+  readonly value: number
   add(amount?: number): void
 }
 
 /** Times or sizes, counted by upper bounds. */
 export interface Histogram {
+  /** Number of measurements by bucket, without those of smaller buckets; the last one has no bound. Do not change it. */
+  readonly counts: Float64Array
   /** `from`: the sampled trace in which it was measured; undefined: none. */
   observe(value: number, from?: TracedSpan): void
 }
@@ -27,6 +30,8 @@ export interface Exemplar extends TracedSpan {
 /** A family of series that differ by label values. Look up `series` once, when the plan is loaded, and keep it. */
 export interface Family<Series> {
   series(...labelValues: string[]): Series
+  /** All series, with their label values. It makes no texts, so it is cheap enough for every second. */
+  all(): Iterable<{ readonly values: readonly string[]; readonly series: Series }>
 }
 
 /** Reads the values of a family: label values and a number for each series. */
@@ -187,6 +192,10 @@ class SeriesTable<Series extends ReadsSamples> implements Family<Series> {
     return series
   }
 
+  all(): Iterable<{ readonly values: readonly string[]; readonly series: Series }> {
+    return this.#table.values()
+  }
+
   read(): MetricFamily {
     const { name } = this.#family
     const table = [...this.#table.values()]
@@ -199,33 +208,33 @@ class SeriesTable<Series extends ReadsSamples> implements Family<Series> {
 }
 
 class Sum implements Counter, ReadsSamples {
-  #value = 0
+  value = 0
 
   add(amount = 1): void {
-    this.#value += amount
+    this.value += amount
   }
 
   samples(name: string, labels: readonly string[], values: readonly string[]): Sample[] {
-    return [[name + labelText(labels, values), this.#value]]
+    return [[name + labelText(labels, values), this.value]]
   }
 }
 
 class Buckets implements Histogram, ReadsSamples {
   readonly #bounds: readonly number[]
-  readonly #counts: Float64Array
+  readonly counts: Float64Array
   #sum = 0
   /** Of each bucket, once there is one. */
   #exemplars: (Exemplar | undefined)[] | undefined
 
   constructor(bounds: readonly number[]) {
     this.#bounds = bounds
-    this.#counts = new Float64Array(bounds.length + 1)
+    this.counts = new Float64Array(bounds.length + 1)
   }
 
   observe(value: number, from?: TracedSpan): void {
     let at = 0
     while (at < this.#bounds.length && value > (this.#bounds[at] as number)) at++
-    this.#counts[at] = (this.#counts[at] as number) + 1
+    this.counts[at] = (this.counts[at] as number) + 1
     this.#sum += value
     if (from === undefined) return
     this.#exemplars ??= []
@@ -250,7 +259,7 @@ class Buckets implements Histogram, ReadsSamples {
 
   samples(name: string, labels: readonly string[], values: readonly string[]): Sample[] {
     let count = 0
-    const buckets = [...this.#counts].map((inBucket, index): Sample => {
+    const buckets = [...this.counts].map((inBucket, index): Sample => {
       count += inBucket
       return [this.#bucket(name, labels, values, index), count]
     })

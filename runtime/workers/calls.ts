@@ -1,5 +1,6 @@
-import type { RefusalAnswer } from "../control/api.ts"
+import type { LoggedRequest, RefusalAnswer } from "../control/api.ts"
 import type { ApplyProblem } from "../control/ports.ts"
+import type { TrafficTotals } from "../control/traffic-history.ts"
 import type { CanaryTerms } from "../gateway/canary/running-canary.ts"
 import type { RequestExplanation, RequestQuestion } from "../gateway/explain/request-explanation.ts"
 import type { TicketSeed } from "../http/server/ticket-keys.ts"
@@ -80,6 +81,10 @@ export interface WorkerCalls extends Calls {
   subscriptionsChanged(): Promise<void>
   flushUsage(): Promise<void>
   metrics(): readonly MetricFamily[]
+  /** Undefined: the worker has no gateway. */
+  traffic(): Promise<TrafficTotals | undefined>
+  /** Requests that finished since the last call; from the first call on. */
+  requestLines(): readonly LoggedRequest[]
   state(): WorkerState | Promise<WorkerState>
   explain(question: ExplainQuestion): Promise<RequestExplanation | undefined>
   refusal(id: string): Promise<RefusalAnswer | undefined>

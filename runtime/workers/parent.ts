@@ -29,7 +29,8 @@ import { addLimitMetrics } from "../process/traffic-metrics.ts"
 import type { Database } from "../store/database.ts"
 import { removeProcess } from "../store/processes.ts"
 import { type MetricFamily, Metrics } from "../telemetry/metrics.ts"
-import { mergedMetrics, mergedStatus } from "./sums.ts"
+import { FetchedLines } from "./request-lines.ts"
+import { mergedMetrics, mergedStatus, mergedTotals } from "./sums.ts"
 import { WorkerPool } from "./worker-pool.ts"
 
 /** How long a call of an operator waits for a worker that does not reply. */
@@ -260,7 +261,14 @@ function viewOf(
   metrics: Metrics,
   engineKey: string,
 ): ControlView {
+  const lines = new FetchedLines(async () => {
+    const found = pool.started.map((worker) => worker.askWithin(operatorMs, "requestLines"))
+    return (await Promise.all(found)).flatMap((each) => each ?? [])
+  })
   return {
+    traffic: async () =>
+      mergedTotals(await Promise.all(pool.started.map((worker) => worker.askWithin(operatorMs, "traffic")))),
+    listen: lines.listen,
     metrics: () => allMetrics(metrics, pool),
     explain: async ({ body, ...question }) => {
       const workers = pool.started

@@ -1,4 +1,5 @@
 import type { StatusAnswer } from "../control/api.ts"
+import type { TrafficTotals } from "../control/traffic-history.ts"
 import type { OwnStatus } from "../process/control-view.ts"
 import type { Exemplar, Merging, MetricFamily } from "../telemetry/metrics.ts"
 
@@ -41,6 +42,25 @@ interface Merged {
 /** The part of a process' metrics that stays true after its end: what it counted. */
 export function countedMetrics(families: readonly MetricFamily[]): MetricFamily[] {
   return families.filter(({ kind }) => kind !== "gauge")
+}
+
+/** The traffic of several workers as that of one process; undefined: none has a gateway. */
+export function mergedTotals(
+  workers: readonly (TrafficTotals | null | undefined)[],
+): TrafficTotals | undefined {
+  const [first, ...others] = workers.flatMap((each) => each ?? [])
+  if (first === undefined) return undefined
+  const add = (a: readonly number[], b: readonly number[]) => a.map((count, at) => count + (b[at] ?? 0))
+  return others.reduce((sum, each) => {
+    const refusals = { ...sum.refusals }
+    for (const [name, count] of Object.entries(each.refusals)) refusals[name] = (refusals[name] ?? 0) + count
+    return {
+      requests: add(sum.requests, each.requests),
+      durations: add(sum.durations, each.durations),
+      refusals,
+      running: sum.running + each.running,
+    }
+  }, first)
 }
 
 /** The status of several workers as that of one process. `own`: the database as the parent sees it. */

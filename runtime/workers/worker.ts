@@ -24,6 +24,7 @@ import {
 import { Channel } from "./channel.ts"
 import { MachineQuotas } from "./machine-counters.ts"
 import { MachineLimiter } from "./machine-limiter.ts"
+import { HeldLines } from "./request-lines.ts"
 
 /** Time beyond the grace period after which a worker without a parent ends in any case: nobody else would free its addresses. */
 const overdueMs = 5_000
@@ -256,12 +257,15 @@ function canaryCalls({
 function viewCalls(
   view: ControlView,
   warm: Serving["warm"],
-): Pick<WorkerCalls, "state" | "explain" | "refusal" | "ping"> {
+): Pick<WorkerCalls, "state" | "explain" | "refusal" | "traffic" | "requestLines" | "ping"> {
+  const lines = new HeldLines(view.listen)
   return {
     state: async () => ({ ...(await view.status()), cold: warm.reasons }),
     explain: ({ body, ...question }) =>
       view.explain({ ...question, body: body === undefined ? undefined : Buffer.from(body, "base64") }),
     refusal: (id) => view.refusal(id),
+    traffic: () => view.traffic(),
+    requestLines: () => lines.take(),
     ping: () => undefined,
   }
 }

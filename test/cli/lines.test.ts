@@ -419,6 +419,7 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
       { store: "docs", after: "x", type: "doc", format: "json" },
     ],
   ],
+  console: [[[], { format: "json" }, { format: "json" }]],
   status: [[[], { format: "json" }, { format: "json" }]],
   serve: [
     [[], {}, { source: undefined, roles: ["gateway", "authz", "control"], workers: 1 }],

@@ -585,6 +585,7 @@ export const rooms: readonly Room[] = [
       "server",
       "subscription-desk",
       "token",
+      "traffic-history",
       "usage-desk",
     ],
     may: [
@@ -596,10 +597,19 @@ export const rooms: readonly Room[] = [
       "runtime/telemetry",
       "runtime/gateway",
       "runtime/http",
+      "runtime/sealing",
       "runtime/usage",
     ],
     packages: ["fastify", "zod", "@fastify/http-proxy", "lru-cache"],
     builtins: "any",
+  },
+  // What runs in the operators' browsers. Of the API it imports only types.
+  {
+    path: "runtime/control/console/page",
+    doors: [],
+    may: [],
+    lazily: ["runtime/control"],
+    packages: ["preact", "@preact/signals", "uplot"],
   },
   {
     path: "runtime/dev",

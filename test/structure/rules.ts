@@ -82,7 +82,7 @@ function formBreaches(module: Module, { limits }: House): Breach[] {
   const { path } = module
   const found = module.errors.map((error) => breach("syntax", path, error))
   const name = posix.basename(path)
-  if (!/^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z]+)*\.(ts|mjs)$/.test(name))
+  if (!/^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z]+)*\.(tsx?|mjs)$/.test(name))
     found.push(breach("file name", path, "is not kebab-case"))
   if (/^index\./.test(name)) found.push(breach("barrel", path, "name the file for what it holds"))
   for (const line of module.reExports)

@@ -1,10 +1,12 @@
 import type { Plan, PlanBody } from "../../../runtime/plan/plan.ts"
 import { schemeOf } from "../../../runtime/plan/resources.ts"
 import { type ExitCode, exitCode } from "../command.ts"
+import { consoleLinkOf } from "../console-link.ts"
 import { databaseName } from "../database-settings.ts"
 import type { Io } from "../io.ts"
 import type { ProjectArgs } from "../options.ts"
 import { withProgress } from "../progress.ts"
+import { remoteAt } from "../remote.ts"
 import { type DevAddresses, runningText, tryText } from "../views/dev.ts"
 import { Closers } from "./closers.ts"
 import { takeOwnFolder } from "./own-folder.ts"
@@ -31,13 +33,8 @@ export async function runDev(
     const { plan } = await session.compile()
     const parts = await withProgress(io, "starting", () => startParts(io, settings, plan?.plan, closers))
     const serial = plan === undefined ? undefined : await session.apply(parts, plan, true)
-    io.out(
-      runningText(
-        placesOf(io, parts, plan?.plan),
-        parts.runtime.serial(),
-        (performance.now() - startMs) / 1000,
-      ),
-    )
+    const places = placesOf(io, parts, plan?.plan, await consoleOf(parts))
+    io.out(runningText(places, parts.runtime.serial(), (performance.now() - startMs) / 1000))
     const greeter = new Greeter(io, parts, project.entry)
     greeter.greet(serial === undefined ? undefined : plan)
     parting.started()
@@ -92,8 +89,16 @@ function sayWhenEnding(io: Io, stopped: Promise<void>): { started(): void } {
   }
 }
 
+/** A link to the console. A plan may turn the token of `dev` off: then there is none. */
+async function consoleOf({ controlUrl, token }: DevParts): Promise<string | undefined> {
+  return consoleLinkOf(remoteAt(controlUrl, token)).then(
+    ({ url }) => url,
+    () => undefined,
+  )
+}
+
 /** The addresses that listeners really have: a port may be given as 0. */
-function placesOf(io: Io, parts: DevParts, plan: PlanBody | undefined): DevAddresses {
+function placesOf(io: Io, parts: DevParts, plan: PlanBody | undefined, consoleUrl?: string): DevAddresses {
   const { gateway, authz } = parts.runtime.addresses()
   const urlsOf = (listen: Parameters<typeof schemeOf>[0] = [], addresses: readonly string[]) =>
     addresses.map((address) => `${schemeOf(listen, address)}://${address}`)
@@ -101,6 +106,7 @@ function placesOf(io: Io, parts: DevParts, plan: PlanBody | undefined): DevAddre
     gateway: urlsOf(plan?.gateway?.listen, gateway),
     authz: urlsOf(plan?.authz?.listen, authz),
     control: parts.controlUrl,
+    console: consoleUrl,
     identity: parts.identityUrl,
     backends: parts.backendUrls,
     database: databaseName(io),

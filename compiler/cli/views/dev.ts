@@ -6,6 +6,8 @@ export interface DevAddresses {
   readonly gateway: readonly string[]
   readonly authz: readonly string[]
   readonly control: string
+  /** An address that signs a browser in once; undefined: there is none. */
+  readonly console?: string | undefined
   readonly identity: string
   readonly backends: readonly [string, string]
   readonly database: string
@@ -27,7 +29,13 @@ export function runningText(places: DevAddresses, serial: number | null, seconds
       ["  sample backends", places.backends.join(", "), "orders; orders v2 and catalog"],
       ["  database", places.database, ""],
     ],
-  )}`
+  )}${consoleText(places.console)}`
+}
+
+/** The link is longer than the table may be wide. */
+function consoleText(url: string | undefined): string {
+  if (url === undefined) return ""
+  return `\nConsole, for your browser (the link signs in once; \`npx sallyport console\` prints another):\n  ${url}\n`
 }
 
 /** A line to try: a comment with the expected result, and a line of bash. */

@@ -1,0 +1,80 @@
+import { signal } from "@preact/signals"
+import type { ControlProblem, WhoamiAnswer } from "../../api.ts"
+
+/** A request failed: the problem that the control API sent, or that it did not respond (`status` 0). */
+export class CallFailure extends Error {
+  override readonly name = "CallFailure"
+  readonly status: number
+  readonly problem: ControlProblem | undefined
+
+  constructor(status: number, message: string, problem?: ControlProblem) {
+    super(message)
+    this.status = status
+    this.problem = problem
+  }
+}
+
+/** Who is signed in; null: nobody; undefined: not known yet. */
+export const who = signal<WhoamiAnswer | null | undefined>(undefined)
+
+/** Sends a request to the control API and reads the JSON of its response. Rejects with `CallFailure`. A 401 ends the session of the page. */
+export async function call<Answer>(method: string, path: string, body?: unknown): Promise<Answer> {
+  let response: Response
+  try {
+    response = await fetch(path, {
+      method,
+      credentials: "same-origin",
+      ...(body === undefined
+        ? {}
+        : { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
+    })
+  } catch {
+    throw new CallFailure(0, "The control API does not respond.")
+  }
+  const isJson = response.headers.get("content-type")?.includes("json") === true
+  const content: unknown = isJson ? await response.json() : undefined
+  if (response.ok) return content as Answer
+  const problem = content as ControlProblem | undefined
+  if (response.status === 401 && who.peek() !== undefined) who.value = null
+  throw new CallFailure(response.status, problem?.detail ?? problem?.title ?? response.statusText, problem)
+}
+
+/** Reads a resource. */
+export function get<Answer>(path: string): Promise<Answer> {
+  return call<Answer>("GET", path)
+}
+
+/** Asks who is signed in. Rejects when the control API does not respond. */
+export async function loadWho(): Promise<void> {
+  try {
+    who.value = await get<WhoamiAnswer>("/v1/whoami")
+  } catch (error) {
+    if (!(error instanceof CallFailure) || error.status !== 401) throw error
+    who.value = null
+  }
+}
+
+/** Begins a session by a token or by the code of a link. Rejects with `CallFailure`. */
+export async function signIn(
+  credential: { readonly token: string } | { readonly code: string },
+): Promise<void> {
+  await call("POST", "/console/session", credential)
+  await loadWho()
+}
+
+/** Ends the session. */
+export async function signOut(): Promise<void> {
+  await call("DELETE", "/console/session").catch(() => undefined)
+  who.value = null
+}
+
+/** A session ends after 30 minutes without a request. Somebody who only reads and scrolls uses it, too. */
+export function keepSession(): void {
+  let last = Date.now()
+  const noticed = () => {
+    if (who.peek() === null || Date.now() - last < 5 * 60_000) return
+    last = Date.now()
+    void loadWho().catch(() => undefined)
+  }
+  for (const event of ["pointerdown", "keydown"]) addEventListener(event, noticed, { passive: true })
+}

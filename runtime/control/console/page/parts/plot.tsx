@@ -1,0 +1,145 @@
+import { useEffect, useRef } from "preact/hooks"
+import UPlot from "uplot"
+
+/** One line of a plot. `tone`: the name of a colour variable of the style sheet. */
+export interface Line {
+  readonly label: string
+  readonly tone: string
+  readonly values: readonly (number | null)[]
+}
+
+/** A moment that plots mark: a plan was applied. `at`: seconds since the epoch. */
+export interface Mark {
+  readonly at: number
+  readonly label: string
+}
+
+interface PlotProps {
+  /** What it shows, for those who do not see it. */
+  readonly label: string
+  /** Seconds since the epoch, ascending. */
+  readonly times: readonly number[]
+  readonly lines: readonly Line[]
+  readonly marks: readonly Mark[]
+  readonly text: (value: number) => string
+}
+
+const height = 170
+
+/** A live plot of lines over time, with a legend that shows the values under the pointer. */
+export function Plot(props: PlotProps) {
+  const holder = useRef<HTMLDivElement>(null)
+  const plot = useRef<UPlot>(undefined)
+  const marks = useRef(props.marks)
+  marks.current = props.marks
+  const names = props.lines.map(({ label }) => label).join("\n")
+
+  useEffect(() => {
+    const element = holder.current
+    if (element === null) return undefined
+    const make = () => {
+      plot.current?.destroy()
+      plot.current = new UPlot(optionsOf(props, element, marks), dataOf(props), element)
+    }
+    make()
+    const resized = new ResizeObserver(() => plot.current?.setSize({ width: element.clientWidth, height }))
+    resized.observe(element)
+    // Colours of a canvas do not follow the style sheet.
+    const theme = matchMedia("(prefers-color-scheme: dark)")
+    theme.addEventListener("change", make)
+    return () => {
+      resized.disconnect()
+      theme.removeEventListener("change", make)
+      plot.current?.destroy()
+      plot.current = undefined
+    }
+  }, [names])
+
+  useEffect(() => {
+    plot.current?.setData(dataOf(props))
+  }, [props.times, props.lines, props.marks])
+
+  return <div class="plot" ref={holder} role="img" aria-label={spoken(props)} />
+}
+
+function dataOf({ times, lines }: PlotProps): UPlot.AlignedData {
+  return [[...times], ...lines.map(({ values }) => [...values])]
+}
+
+/** The last values of all lines. */
+function spoken({ label, lines, text }: PlotProps): string {
+  const last = lines.map(({ label: name, values }) => {
+    const value = values.at(-1)
+    return `${name} ${value === null || value === undefined ? "no value" : text(value)}`
+  })
+  return `${label}: ${last.join(", ") || "no data yet"}`
+}
+
+function optionsOf(
+  { lines, text }: PlotProps,
+  element: HTMLElement,
+  marks: { readonly current: readonly Mark[] },
+): UPlot.Options {
+  const style = getComputedStyle(element)
+  const colour = (name: string) => resolved(element, style.getPropertyValue(`--${name}`))
+  const axis = { stroke: colour("quiet"), grid: { stroke: colour("rule"), width: 1 }, ticks: { show: false } }
+  return {
+    ...{ width: element.clientWidth || 400, height },
+    legend: { live: true },
+    cursor: { y: false, points: { size: 6 } },
+    scales: { y: { range: (_, low, high) => [Math.min(0, low), high > 0 ? high * 1.1 : 1] } },
+    axes: [
+      { ...axis, font: "11px system-ui", size: 28, space: 70, values: (_, times) => times.map(clockText) },
+      { ...axis, font: "11px system-ui", size: 62, values: (_, values) => values.map(text) },
+    ],
+    series: [
+      { label: "at", value: (_, at) => (at === null ? "now" : clockText(at)) },
+      ...lines.map(
+        ({ label, tone }): UPlot.Series => ({
+          ...{ label, stroke: colour(tone), width: 1.5 },
+          points: { show: false },
+          value: (self, value, index, at) => {
+            const shown = at === null ? self.data[index]?.at(-1) : value
+            return shown === null || shown === undefined ? "–" : text(shown)
+          },
+        }),
+      ),
+    ],
+    hooks: { draw: [(self) => drawMarks(self, marks.current, colour("accent"))] },
+  }
+}
+
+const clock = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" })
+
+function clockText(seconds: number): string {
+  return clock.format(new Date(seconds * 1000))
+}
+
+/** A canvas understands no `light-dark()`. */
+function resolved(element: HTMLElement, value: string): string {
+  const probe = document.createElement("i")
+  probe.style.color = value
+  element.append(probe)
+  const { color } = getComputedStyle(probe)
+  probe.remove()
+  return color
+}
+
+function drawMarks(plot: UPlot, marks: readonly Mark[], colour: string): void {
+  const { ctx, bbox } = plot
+  ctx.save()
+  ctx.strokeStyle = colour
+  ctx.fillStyle = colour
+  ctx.font = `${11 * devicePixelRatio}px system-ui`
+  ctx.setLineDash([4 * devicePixelRatio, 3 * devicePixelRatio])
+  for (const { at, label } of marks) {
+    const x = plot.valToPos(at, "x", true)
+    if (x < bbox.left || x > bbox.left + bbox.width) continue
+    ctx.beginPath()
+    ctx.moveTo(x, bbox.top)
+    ctx.lineTo(x, bbox.top + bbox.height)
+    ctx.stroke()
+    ctx.fillText(label, x + 4 * devicePixelRatio, bbox.top + 12 * devicePixelRatio)
+  }
+  ctx.restore()
+}

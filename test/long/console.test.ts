@@ -1,0 +1,138 @@
+import { readFileSync } from "node:fs"
+import type { AxeResults, RunOptions } from "axe-core"
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import type { Runtime } from "../../runtime/process/settings.ts"
+import { createMigratedDatabase } from "../postgres.ts"
+import { author, call, control, freePorts, type Ports, planOf, start, token } from "../process/project.ts"
+import { projectRoot } from "../structure/tree.ts"
+import { chromiumPath } from "../support/chromium.ts"
+import { postgresMissing } from "../support/postgres-binaries.ts"
+
+const executablePath = chromiumPath()
+const missing = executablePath === undefined ? "Chromium is not installed" : postgresMissing
+/** Compressed bytes of everything that the first page loads. */
+const firstLoadMax = 250_000
+const rules: RunOptions = { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] }
+const axe = readFileSync(`${projectRoot}node_modules/axe-core/axe.min.js`, "utf8")
+
+/** Every page: its address, and a text that is there when it has loaded. */
+const pages: readonly (readonly [path: string, text: string])[] = [["overview", "Processes"]]
+
+const describeBrowser = describe.skipIf(missing !== undefined && !process.env["CI"])
+
+describeBrowser("the console in a browser", () => {
+  let browser: Browser
+  let context: BrowserContext
+  let page: Page
+  let ports: Ports
+  let runtime: Runtime
+  let drop: () => Promise<void>
+  /** What the pages reported: errors, violations of the policy, requests to other servers. */
+  const faults: string[] = []
+  const origin = () => `http://127.0.0.1:${ports.control}`
+  const link = async () => {
+    const { body } = await control(ports, "POST", "/v1/console-links", {})
+    return origin() + String(body["path"])
+  }
+
+  beforeAll(async () => {
+    const database = await createMigratedDatabase()
+    drop = database.drop
+    ports = await freePorts()
+    runtime = await start(database.url, ports)
+    await runtime.apply(planOf(ports), author)
+    await call(ports, "/hello")
+    await call(ports, "/order/1", "ann")
+    browser = await chromium.launch({ executablePath: executablePath ?? "", args: ["--no-sandbox"] })
+    context = await browser.newContext()
+    page = await watched(context, faults, origin())
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await runtime?.close()
+    await drop?.()
+  })
+
+  test("signs in by a link once, and by a token, and signs out", async () => {
+    const address = await link()
+    await page.goto(address)
+    await page.getByRole("heading", { name: "Overview" }).waitFor()
+    expect(page.url()).toBe(`${origin()}/console/`)
+    await page.getByRole("button", { name: "Sign out" }).click()
+    await page.getByLabel("Token").waitFor()
+    await page.goto("about:blank")
+    await page.goto(address)
+    await page.getByText("the link was used").waitFor()
+    await page.getByLabel("Token").fill("wrong-token-0123456789")
+    await page.getByRole("button", { name: "Sign in" }).click()
+    await page.getByText("not the control token").waitFor()
+    expect(await violationsOf(page)).toEqual([])
+    await page.getByLabel("Token").fill(token)
+    await page.keyboard.press("Enter")
+    await page.getByRole("heading", { name: "Overview" }).waitFor()
+  })
+
+  test("loads little at first, and nothing from elsewhere", async () => {
+    const fresh = await browser.newContext({ storageState: await context.storageState() })
+    const first = await fresh.newPage()
+    let bytes = 0
+    first.on("response", async (response) => {
+      if (response.url().includes("/console/"))
+        bytes +=
+          (
+            await response
+              .request()
+              .sizes()
+              .catch(() => undefined)
+          )?.responseBodySize ?? 0
+    })
+    await first.goto(`${origin()}/console/`)
+    await first.getByRole("heading", { name: "Processes" }).waitFor()
+    await first.close()
+    await fresh.close()
+    expect(bytes).toBeGreaterThan(10_000)
+    expect(bytes).toBeLessThan(firstLoadMax)
+  })
+
+  describe.each(["light", "dark"] as const)("%s", (colorScheme) => {
+    test.each(pages)("%s can be used by everybody, on a phone too", async (path, text) => {
+      await page.emulateMedia({ colorScheme })
+      await page.goto(`${origin()}/console/${path}`)
+      await page.getByText(text).first().waitFor()
+      expect(await violationsOf(page)).toEqual([])
+      await page.setViewportSize({ width: 390, height: 844 })
+      const surplus = await page.evaluate("document.documentElement.scrollWidth - innerWidth")
+      expect(surplus, "wider than a phone").toBe(0)
+      expect(await violationsOf(page)).toEqual([])
+      await page.setViewportSize({ width: 1280, height: 720 })
+    })
+  })
+
+  test("had no error, and broke its own policy nowhere", () => {
+    expect(faults).toEqual([])
+  })
+})
+
+/** A page that reports what it must not do. */
+async function watched(context: BrowserContext, faults: string[], origin: string): Promise<Page> {
+  const page = await context.newPage()
+  page.on("pageerror", (error) => faults.push(error.message))
+  page.on("console", (message) => {
+    const text = message.text()
+    // Chromium logs each status of 400 and more; those are what the tests ask for.
+    if (message.type() === "error" && !text.startsWith("Failed to load resource")) faults.push(text)
+  })
+  page.on("request", (request) => {
+    if (!request.url().startsWith(origin) && !request.url().startsWith("data:")) faults.push(request.url())
+  })
+  return page
+}
+
+/** Violations of WCAG 2.2 AA, as far as axe finds them. */
+async function violationsOf(page: Page): Promise<string[]> {
+  await page.evaluate(axe)
+  const results = (await page.evaluate(`axe.run(${JSON.stringify(rules)})`)) as AxeResults
+  expect(results.passes.length).toBeGreaterThan(5)
+  return results.violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html)}`)
+}
