@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { readModule } from "./structure/module.ts"
-import { limits, type Room, rooms } from "./structure/rooms.ts"
-import { breachesOf, type Tree, targetOf } from "./structure/rules.ts"
+import { browserRooms, limits, type Room, rooms } from "./structure/rooms.ts"
+import { breachesOf, roomOf, type Tree, targetOf } from "./structure/rules.ts"
 import { projectTree, show } from "./structure/tree.ts"
 
 const tree = projectTree()
@@ -19,6 +19,27 @@ describe("the project", () => {
     expect(found).toEqual([])
   })
 })
+
+// The bundle of test/platform has the other half: what is loaded from these rooms.
+test("rooms that run in a browser import nothing of Node.js and use none of its globals", () => {
+  const inBrowser = (path: string) => browserRooms.includes(roomOf(path, rooms)?.path ?? "")
+  const found = [...tree].flatMap(([path, text]) => {
+    if (!inBrowser(path)) return []
+    const globals = text.match(nodeGlobal) ?? []
+    const modules = readModule(path, text).imports.flatMap(({ specifier }) =>
+      specifier?.startsWith("node:") ? [specifier] : [],
+    )
+    return [...globals, ...modules].map((what) => `${path}: ${what.trim()}`)
+  })
+  expect(found).toEqual([])
+  expect(rooms.filter(({ path, builtins }) => browserRooms.includes(path) && builtins !== undefined)).toEqual(
+    [],
+  )
+})
+
+/** Uses of what only Node.js has, on lines that are no comments. */
+const nodeGlobal =
+  /^(?!\s*(?:\/\/|\/?\*)).*?(?:\bBuffer\.|\): Buffer\b|\bprocess\.(?:env|cwd|nextTick|hrtime|platform)|\bsetImmediate\(|\.unref\(\))/gm
 
 test("exported types of one name are declared in one file", () => {
   expect(repeatedTypes(tree)).toEqual({})

@@ -13,7 +13,7 @@ import {
 } from "vscode-languageserver"
 import { createConnection } from "vscode-languageserver/node"
 import type { Diagnostic } from "../core/diagnostic.ts"
-import { DiskFiles } from "../core/files.ts"
+import { DiskFiles } from "../core/disk-files.ts"
 import type { SourceFile } from "../core/source.ts"
 import { LanguageService } from "../service/language-service.ts"
 import {

@@ -1,3 +1,4 @@
+import { afterEvents } from "#platform"
 import { memoryBytesDefault } from "../plan/authz.ts"
 import { type QuestionWork, StoreCounts } from "./counts.ts"
 import { Evaluation, type EvaluationOptions } from "./evaluate/evaluation.ts"
@@ -433,7 +434,7 @@ export class Engine {
       kept: this.#kept,
       counts: this.#countsOf(storeId),
       now: this.#settings.now,
-      turn: () => new Promise((resolve) => setImmediate(resolve)),
+      turn: () => new Promise((resolve) => afterEvents(resolve)),
       isBusy: () => this.#queue.isBusy,
       onQueued: () => this.#queue.flushSoon(made),
       onReplaced: () => this.#queue.replaced(made),

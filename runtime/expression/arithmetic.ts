@@ -1,3 +1,4 @@
+import { concatBytes } from "#platform"
 import { ExpressionError } from "./expression-error.ts"
 import { charge, chargeLength } from "./meter.ts"
 import { Duration, intMax, intMin, kindOf, Timestamp, Uint } from "./values.ts"
@@ -73,7 +74,7 @@ export function add(left: unknown, right: unknown): unknown {
   if (Array.isArray(left) && Array.isArray(right)) return concatLists(left, right)
   if (left instanceof Uint8Array && right instanceof Uint8Array) {
     chargeLength(left.length + right.length)
-    return new Uint8Array(Buffer.concat([left, right]))
+    return concatBytes([left, right])
   }
   return addTimes(left, right) ?? numbers("+", left, right)
 }

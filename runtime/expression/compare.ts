@@ -1,3 +1,4 @@
+import { compareBytes } from "#platform"
 import { ExpressionError } from "./expression-error.ts"
 import { charge, chargeLength } from "./meter.ts"
 import {
@@ -97,9 +98,9 @@ function rank(unit: number): number {
   return unit <= 0xdfff ? unit + 0x10000 : unit
 }
 
-function compareBytes(left: Uint8Array, right: Uint8Array): number {
+function bytesInOrder(left: Uint8Array, right: Uint8Array): number {
   chargeLength(Math.min(left.length, right.length))
-  return Buffer.compare(left, right)
+  return compareBytes(left, right)
 }
 
 /** Two values of one kind as values that JavaScript can order; undefined if they have no order. */
@@ -110,7 +111,7 @@ function sortKeys(left: unknown, right: unknown): readonly [bigint | number, big
   if (typeof a === "boolean" && typeof b === "boolean") return [Number(a), Number(b)]
   if (a instanceof Timestamp && b instanceof Timestamp) return [a.nanoseconds, b.nanoseconds]
   if (a instanceof Duration && b instanceof Duration) return [a.nanoseconds, b.nanoseconds]
-  if (a instanceof Uint8Array && b instanceof Uint8Array) return [compareBytes(a, b), 0]
+  if (a instanceof Uint8Array && b instanceof Uint8Array) return [bytesInOrder(a, b), 0]
   return undefined
 }
 

@@ -1,4 +1,4 @@
-import { createHash, createHmac } from "node:crypto"
+import { digestBytes, type HashAlgorithm, hmacBytes } from "#platform"
 import { ExpressionError } from "./expression-error.ts"
 import { chargeLength } from "./meter.ts"
 import { SecretKey } from "./secret-key.ts"
@@ -16,12 +16,15 @@ function bytesOf(name: string, value: unknown): Uint8Array | string {
   return value
 }
 
-const sha256: Applied = (data) =>
-  new Uint8Array(createHash("sha256").update(bytesOf("sha256", data)).digest())
+const sha256: Applied = (data) => digestBytes("sha256", bytesOf("sha256", data))
+
+function isAlgorithm(value: unknown): value is HashAlgorithm {
+  return typeof value === "string" && hmacAlgorithms.includes(value)
+}
 
 /** HMAC (RFC 2104). */
 const hmac: Applied = (algorithm, key, data) => {
-  if (typeof algorithm !== "string" || !hmacAlgorithms.includes(algorithm))
+  if (!isAlgorithm(algorithm))
     throw new ExpressionError(
       "other",
       `unknown algorithm of \`hmac\`; use one of ${hmacAlgorithms.join(", ")}`,
@@ -29,7 +32,7 @@ const hmac: Applied = (algorithm, key, data) => {
   const secret = bytesOf("hmac", key instanceof SecretKey ? SecretKey.textOf(key) : key)
   // With an empty key anyone could sign. It is probably a value that was not set.
   if (secret.length === 0) throw new ExpressionError("other", "the key of `hmac` is empty")
-  return new Uint8Array(createHmac(algorithm, secret).update(bytesOf("hmac", data)).digest())
+  return hmacBytes(algorithm, secret, bytesOf("hmac", data))
 }
 
 /** Digests of texts (as UTF-8) and bytes. */

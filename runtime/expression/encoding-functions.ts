@@ -1,3 +1,4 @@
+import { fromBase64, toBase64, toHex } from "#platform"
 import { ExpressionError } from "./expression-error.ts"
 import { chargeLength } from "./meter.ts"
 import { kindOf } from "./values.ts"
@@ -14,7 +15,7 @@ const encode: Applied = (value) => {
   if (!(value instanceof Uint8Array))
     throw new ExpressionError("type", `\`base64.encode\` takes bytes, not ${kindOf(value)}`)
   chargeLength(value.length * 2)
-  return Buffer.from(value.buffer, value.byteOffset, value.length).toString("base64")
+  return toBase64(value)
 }
 
 /** RFC 4648 §4, with or without padding, as in CEL. */
@@ -23,11 +24,11 @@ const decode: Applied = (value) => {
   chargeLength(text.length)
   const digits = text.endsWith("==") ? text.slice(0, -2) : text.endsWith("=") ? text.slice(0, -1) : text
   const isPadded = digits.length === text.length || text.length % 4 === 0
-  const bytes = Buffer.from(digits, "base64")
-  // Node ignores invalid digits, and bits of the last digit that belong to no byte.
-  if (!isPadded || bytes.toString("base64").replace(/=+$/, "") !== digits)
+  const bytes = fromBase64(digits)
+  // It ignores invalid digits, and bits of the last digit that belong to no byte.
+  if (!isPadded || toBase64(bytes).replace(/=+$/, "") !== digits)
     throw new ExpressionError("other", "the string is not valid base64")
-  return new Uint8Array(bytes)
+  return bytes
 }
 
 const replacement: Readonly<Record<string, string>> = {
@@ -61,7 +62,7 @@ const hex: Applied = (value) => {
   if (!(value instanceof Uint8Array))
     throw new ExpressionError("type", `\`hex\` is a method of bytes, not of ${kindOf(value)}`)
   chargeLength(value.length * 2)
-  return Buffer.from(value.buffer, value.byteOffset, value.length).toString("hex")
+  return toHex(value)
 }
 
 /** Percent-decoding (RFC 3986). `+` is not a space. */

@@ -1,3 +1,4 @@
+import { toHex, utf8Bytes } from "#platform"
 import { textOf } from "./conversions.ts"
 import { fixedPoint, plainDecimal, scientific } from "./exact-decimal.ts"
 import { ExpressionError } from "./expression-error.ts"
@@ -70,8 +71,8 @@ function inBase(clause: string, base: number, value: unknown): string {
 }
 
 function hexText(value: unknown): string {
-  if (typeof value === "string") return Buffer.from(value, "utf8").toString("hex")
-  if (value instanceof Uint8Array) return Buffer.from(value).toString("hex")
+  if (typeof value === "string") return toHex(utf8Bytes(value))
+  if (value instanceof Uint8Array) return toHex(value)
   return inBase("%x", 16, value)
 }
 

@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto"
+import { randomUuid } from "#platform"
 import { add, divide, multiply, negate, not, remainder, subtract } from "./arithmetic.ts"
 import { equals, isGreater, isGreaterOrEqual, isIn, isLess, isLessOrEqual } from "./compare.ts"
 import {
@@ -136,7 +136,7 @@ const functions: ReadonlyMap<string, LibraryFunction> = new Map<string, LibraryF
   ["strings.quote", quoteText],
   ["regex.extractAll", extractAll],
   ["regex.replace", replaceMatches],
-  ["uuid", () => randomUUID()],
+  ["uuid", randomUuid],
   ...mathFunctions,
   ...listFunctions,
   ...encodingFunctions,

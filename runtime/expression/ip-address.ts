@@ -1,4 +1,4 @@
-import { isIP } from "node:net"
+import { isIP } from "../plan/ip-text.ts"
 import { IpAddress } from "./values.ts"
 
 function parseIPv4(text: string): bigint {

@@ -1,3 +1,4 @@
+import { concatBytes } from "#platform"
 import type { Literal, Reporter } from "./source-characters.ts"
 
 const simpleEscapes: ReadonlyMap<string, string> = new Map([
@@ -138,7 +139,7 @@ function unescapeBytes(source: string, from: number, stop: number, reporter: Rep
     const backslash = source.indexOf("\\", at)
     if (backslash === -1 || backslash >= stop) {
       parts.push(encoder.encode(source.slice(at, stop)))
-      return new Uint8Array(Buffer.concat(parts))
+      return concatBytes(parts)
     }
     parts.push(encoder.encode(source.slice(at, backslash)))
     const sequence = readEscape(source, backslash, stop, reporter)

@@ -1,3 +1,4 @@
+import { toBase64, utf8Length } from "#platform"
 import { textOf } from "./conversions.ts"
 import { ExpressionError } from "./expression-error.ts"
 import { type JsonObject, kindOf, mapEntries, type Uint } from "./values.ts"
@@ -40,7 +41,7 @@ function objectOf(map: JsonObject, depth: number, budget: Budget): unknown {
   const object: Record<string, unknown> = {}
   for (const [key, value] of mapEntries(map)) {
     const name = mapKey(key)
-    budget.left -= Buffer.byteLength(name)
+    budget.left -= utf8Length(name)
     const made = jsonOf(value, depth + 1, budget)
     // Defined, not assigned: a key `__proto__` must stay a key.
     if (name === "__proto__")
@@ -63,7 +64,7 @@ export function jsonWithin(value: unknown, { values, bytes }: JsonSize = sizeDef
 /** A value as JSON. Types without a form in JSON are errors. */
 function jsonOf(value: unknown, depth: number, budget: Budget): unknown {
   if (depth > depthMax) throw new ExpressionError("cost", "the value is nested too deeply for JSON")
-  budget.left -= typeof value === "string" ? Buffer.byteLength(value) + bytesOfValue : bytesOfValue
+  budget.left -= typeof value === "string" ? utf8Length(value) + bytesOfValue : bytesOfValue
   if (budget.left < 0) throw new ExpressionError("cost", "the value is too large for JSON")
   const kind = kindOf(value)
   switch (kind) {
@@ -82,7 +83,7 @@ function jsonOf(value: unknown, depth: number, budget: Budget): unknown {
     case "duration":
       return textOf(value)
     case "bytes":
-      return Buffer.from(value as Uint8Array).toString("base64")
+      return toBase64(value as Uint8Array)
     case "list":
       return (value as readonly unknown[]).map((element) => jsonOf(element, depth + 1, budget))
     case "map":

@@ -1,3 +1,4 @@
+import { utf8Length } from "#platform"
 import { compileCondition } from "../expression/condition.ts"
 import type { AuthorizationModel, Condition } from "../plan/authorization-model.ts"
 import type { BrokenParts } from "./broken-parts.ts"
@@ -33,7 +34,7 @@ function checkCondition(
     const message = `the condition \`${key}\` has ${parameters} parameters, more than the ${limits.parametersMax} allowed`
     findings.add("limit-exceeded", path, key, message)
   }
-  const bytes = Buffer.byteLength(condition.expression)
+  const bytes = utf8Length(condition.expression)
   if (bytes > limits.expressionBytesMax) {
     const message = `the expression of condition \`${key}\` has ${bytes} bytes, more than the ${limits.expressionBytesMax} allowed`
     findings.add("limit-exceeded", [...path, "expression"], key, message)

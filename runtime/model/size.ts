@@ -1,3 +1,4 @@
+import { utf8Length } from "#platform"
 import type {
   AuthorizationModel,
   Condition,
@@ -36,7 +37,7 @@ function message(length: number): number {
 
 /** An empty text is the default value and takes no space. */
 function text(value: string | undefined): number {
-  return value === undefined || value === "" ? 0 : message(Buffer.byteLength(value))
+  return value === undefined || value === "" ? 0 : message(utf8Length(value))
 }
 
 interface Placed {

@@ -1,4 +1,4 @@
-import { hash } from "node:crypto"
+import { sha256Hex } from "#platform"
 import type { StepId } from "./steps.ts"
 
 /**
@@ -30,14 +30,10 @@ function canonicalObject(object: Readonly<Record<string, unknown>>): string {
 
 /** `sha256:…` over the canonical bytes of a value. */
 export function digestOf(value: unknown): string {
-  return `sha256:${sha256(canonicalJson(value))}`
+  return `sha256:${sha256Hex(canonicalJson(value))}`
 }
 
 /** Key of a step in the plan's table. */
 export function stepIdOf(step: unknown): StepId {
-  return sha256(canonicalJson(step)).slice(0, 16)
-}
-
-function sha256(text: string): string {
-  return hash("sha256", text, "hex")
+  return sha256Hex(canonicalJson(step)).slice(0, 16)
 }

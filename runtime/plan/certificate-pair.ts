@@ -1,4 +1,4 @@
-import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto"
+import { type Key, type ParsedCertificate, parseCertificate, parsePrivateKey } from "#keys"
 
 /** A certificate and its key as PEM, for example from two files. */
 export interface PemPair {
@@ -12,7 +12,7 @@ const dayMs = 86_400_000
 
 /** Why the pair cannot be used, with the remedy. `names`: where the two come from, as messages write it. Undefined: it can be used. */
 export function pairProblem({ cert, key }: PemPair, names: PemPair): string | undefined {
-  let certificate: X509Certificate
+  let certificate: ParsedCertificate
   try {
     certificate = certificatesIn(cert)[0]
   } catch (error) {
@@ -32,9 +32,9 @@ const pemCertificate =
  * The certificates of a PEM text: a leaf and its chain, or authorities.
  * @throws Error that begins with "it contains": the text has no certificate, or a damaged one, which OpenSSL would skip silently
  */
-export function certificatesIn(pem: string): [X509Certificate, ...X509Certificate[]] {
+export function certificatesIn(pem: string): [ParsedCertificate, ...ParsedCertificate[]] {
   const found = (pem.match(pemCertificate) ?? []).map((each, index) => {
-    const certificate = attempt(() => new X509Certificate(each))
+    const certificate = attempt(() => parseCertificate(each))
     if (certificate !== undefined) return certificate
     throw new Error(`it contains a damaged certificate, number ${index + 1}; copy the certificate again`)
   })
@@ -46,8 +46,8 @@ export function certificatesIn(pem: string): [X509Certificate, ...X509Certificat
 }
 
 /** The private key of a PEM text, or what is wrong with the text, after its name. */
-function keyIn(pem: string): KeyObject | string {
-  const key = attempt(() => createPrivateKey(pem))
+function keyIn(pem: string): Key | string {
+  const key = attempt(() => parsePrivateKey(pem))
   if (key !== undefined) return key
   if (/-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m.test(pem))
     return "contains a key with a password; remove the password with `openssl pkey`"
@@ -67,7 +67,7 @@ export function endSoon(notAfterMs: number, nowMs: number): string | undefined {
 
 /** When a PEM certificate ends, in milliseconds. @throws Error when it cannot be read */
 export function notAfterOf(cert: string): number {
-  return new Date(new X509Certificate(cert).validTo).getTime()
+  return new Date(parseCertificate(cert).validTo).getTime()
 }
 
 function attempt<T>(make: () => T): T | undefined {

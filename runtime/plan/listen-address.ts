@@ -1,4 +1,4 @@
-import { isIPv4, isIPv6 } from "node:net"
+import { isIPv4, isIPv6 } from "./ip-text.ts"
 import type { Address } from "./resources.ts"
 
 /**

@@ -1,4 +1,4 @@
-import { isIPv4, isIPv6 } from "node:net"
+import { isIPv4, isIPv6 } from "./ip-text.ts"
 
 /**
  * Reads a network in CIDR notation and returns its shortest spelling. A single address gets its full prefix length. For anything else, `problem`

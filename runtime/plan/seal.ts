@@ -1,5 +1,15 @@
-import { createPublicKey, hash, type KeyObject, sign, verify } from "node:crypto"
 import * as z from "zod"
+import {
+  isSigned,
+  type Key,
+  kindOfSigner,
+  parsePublicKey,
+  publicKeyBytes,
+  publicKeyOf,
+  signBytes,
+  signerKeyKind,
+} from "#keys"
+import { concatBytes, digestBytes, fromBase64, toBase64, toHex, utf8Bytes } from "#platform"
 import { canonicalJson, digestOf } from "./canonical.ts"
 import type { PlanSigner } from "./change-rules.ts"
 import { digest, type Plan, plan } from "./plan.ts"
@@ -55,17 +65,17 @@ export const sealedPlan = z.strictObject({
 export type SealedPlan = z.infer<typeof sealedPlan>
 
 /** Seals a plan, and signs the seal with a private key. */
-export function sealPlan(about: Omit<PlanSeal, "digest">, plan: Plan, key?: KeyObject): SealedPlan {
+export function sealPlan(about: Omit<PlanSeal, "digest">, plan: Plan, key?: Key): SealedPlan {
   const seal = { ...about, digest: plan.digest }
   const signature = key === undefined ? {} : { signature: signSeal(seal, key) }
   return { sealed: 3, seal, checksum: digestOf(seal), ...signature, plan }
 }
 
-function signSeal(seal: PlanSeal, key: KeyObject): SealSignature {
-  const publicKey = createPublicKey(key)
+function signSeal(seal: PlanSeal, key: Key): SealSignature {
+  const publicKey = publicKeyOf(key)
   return {
     key: keyIdOf(publicKey),
-    value: sign(algorithmOf(publicKey), signedBytes(seal), key).toString("base64"),
+    value: toBase64(signBytes(algorithmOf(publicKey), signedBytes(seal), key)),
   }
 }
 
@@ -78,23 +88,28 @@ export function signerOf(
   return signers.find(({ key: text }) => {
     const key = readSignerKey(text)
     if (key === undefined || keyIdOf(key) !== signature.key) return false
-    return verify(algorithmOf(key), signedBytes(seal), key, Buffer.from(signature.value, "base64"))
+    return isSigned(algorithmOf(key), signedBytes(seal), key, fromBase64(signature.value))
   })
 }
 
 const payloadType = "application/vnd.sallyport.plan-seal+json"
 
 /** The bytes of DSSE, the envelope of sigstore and in-toto: they cannot be mistaken for a message of another protocol. */
-function signedBytes(seal: PlanSeal): Buffer {
-  const body = Buffer.from(canonicalJson(seal))
+function signedBytes(seal: PlanSeal): Uint8Array {
+  const body = utf8Bytes(canonicalJson(seal))
   const head = `DSSEv1 ${payloadType.length} ${payloadType} ${body.length} `
-  return Buffer.concat([Buffer.from(head), body])
+  return concatBytes([utf8Bytes(head), body])
+}
+
+/** Whether a text is the public key of a signer, as `readSignerKey` reads it. A browser can tell this, but not read the key. */
+export function isSignerKey(text: string): boolean {
+  return signerKeyKind(fromBase64(text)) !== undefined
 }
 
 /** Reads the public key of a signer: Ed25519, or ECDSA on P-256 as sigstore has it. Undefined: it is neither. */
-export function readSignerKey(text: string): KeyObject | undefined {
+export function readSignerKey(text: string): Key | undefined {
   try {
-    const key = createPublicKey({ key: Buffer.from(text, "base64"), format: "der", type: "spki" })
+    const key = parsePublicKey(fromBase64(text))
     return canSign(key) ? key : undefined
   } catch {
     return undefined
@@ -102,22 +117,21 @@ export function readSignerKey(text: string): KeyObject | undefined {
 }
 
 /** Whether a key is of a kind that seals are signed with. */
-export function canSign(key: KeyObject): boolean {
-  const { asymmetricKeyType: type, asymmetricKeyDetails: details } = key
-  return type === "ed25519" || (type === "ec" && details?.namedCurve === "prime256v1")
+export function canSign(key: Key): boolean {
+  return kindOfSigner(key) !== undefined
 }
 
 /** A public key as the rules have it. */
-export function signerKeyText(key: KeyObject): string {
-  return key.export({ format: "der", type: "spki" }).toString("base64")
+export function signerKeyText(key: Key): string {
+  return toBase64(publicKeyBytes(key))
 }
 
 /** The id of a public key in signatures. */
-export function keyIdOf(key: KeyObject): string {
-  return hash("sha256", key.export({ format: "der", type: "spki" }), "hex").slice(0, 16)
+export function keyIdOf(key: Key): string {
+  return toHex(digestBytes("sha256", publicKeyBytes(key))).slice(0, 16)
 }
 
 /** Ed25519 has its own hash; ECDSA signs a SHA-256. */
-function algorithmOf(key: KeyObject): "sha256" | null {
+function algorithmOf(key: Key): "sha256" | null {
   return key.asymmetricKeyType === "ed25519" ? null : "sha256"
 }

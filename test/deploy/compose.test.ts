@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { parse } from "yaml"
-import { DiskFiles } from "../../compiler/core/files.ts"
+import { DiskFiles } from "../../compiler/core/disk-files.ts"
 import manifest from "../../package.json" with { type: "json" }
 import { compile } from "../compile.ts"
 import { projectRoot } from "../structure/tree.ts"

@@ -16,6 +16,25 @@ export interface Room {
 
 const pure = ["runtime/plan", "runtime/expression", "runtime/model", "runtime/check"]
 
+/** Rooms that run in a browser, too. They import nothing of Node.js, not even by type, and use none of its globals. */
+export const browserRooms: readonly string[] = [
+  ...pure,
+  "runtime/pattern",
+  "runtime/azure/csharp",
+  "compiler/core",
+  "compiler/model",
+  "compiler/model-compare",
+  "compiler/model-test",
+  "compiler/openapi",
+  "compiler/gateway",
+  "compiler/analysis",
+  "compiler/azure",
+  "compiler/azure/convert",
+  "compiler/diff",
+  "compiler/compile.ts",
+  "compiler/service",
+]
+
 const compilerRooms = [
   "compiler/core",
   "compiler/gateway",
@@ -64,6 +83,14 @@ const runtimeRooms = [
  * arrow that is not here, or a file that is no door fails test/structure.test.ts.
  */
 export const rooms: readonly Room[] = [
+  // What differs between Node.js and browsers. The pure rooms import it as `#platform` and `#keys`.
+  {
+    path: "runtime/platform",
+    doors: ["browser", "browser-keys", "node", "node-keys"],
+    may: [],
+    packages: ["@noble/hashes"],
+    builtins: ["node:crypto"],
+  },
   // The contract and the pure rooms beside it.
   {
     path: "runtime/plan",
@@ -98,10 +125,10 @@ export const rooms: readonly Room[] = [
       "text",
       "value-schema",
       "http-syntax",
+      "ip-text",
     ],
-    may: [],
+    may: ["runtime/platform"],
     packages: ["zod"],
-    builtins: ["node:crypto", "node:net"],
   },
   {
     path: "runtime/expression",
@@ -122,9 +149,8 @@ export const rooms: readonly Room[] = [
       "types",
       "xml-characters",
     ],
-    may: ["runtime/plan", "runtime/pattern"],
+    may: ["runtime/plan", "runtime/pattern", "runtime/platform"],
     packages: ["re2js"],
-    builtins: ["node:crypto", "node:net"],
   },
   { path: "runtime/pattern", doors: ["bounded-pattern", "dialect", "run-program", "text-search"], may: [] },
   {
@@ -141,9 +167,8 @@ export const rooms: readonly Room[] = [
       "type",
       "values",
     ],
-    may: ["runtime/pattern", "runtime/plan", "runtime/expression"],
+    may: ["runtime/pattern", "runtime/plan", "runtime/expression", "runtime/platform"],
     packages: ["re2js", "@rgrove/parse-xml"],
-    builtins: ["node:crypto", "node:net"],
   },
   {
     path: "runtime/model",
@@ -158,7 +183,7 @@ export const rooms: readonly Room[] = [
       "read",
       "validate",
     ],
-    may: ["runtime/plan", "runtime/expression"],
+    may: ["runtime/platform", "runtime/plan", "runtime/expression"],
     packages: ["zod"],
   },
   {
@@ -186,7 +211,7 @@ export const rooms: readonly Room[] = [
       "tuple-moves",
       "work",
     ],
-    may: ["runtime/plan", "runtime/model", "runtime/expression"],
+    may: ["runtime/plan", "runtime/model", "runtime/expression", "runtime/platform"],
     packages: ["lru-cache"],
   },
 
@@ -687,7 +712,13 @@ export const rooms: readonly Room[] = [
       "yaml-problem",
     ],
     may: [],
-    builtins: "any",
+  },
+  // The one file of the compiler's own that touches the disk.
+  {
+    path: "compiler/core/disk-files.ts",
+    doors: [],
+    may: ["compiler/core"],
+    builtins: ["node:fs", "node:path"],
   },
   {
     path: "compiler/model",
@@ -804,10 +835,10 @@ export const rooms: readonly Room[] = [
       "compiler/model-test",
       "compiler/openapi",
       ...pure.filter((room) => room !== "runtime/check"),
+      "runtime/platform",
     ],
     lazily: ["compiler/azure"],
     packages: ["chevrotain"],
-    builtins: ["node:net"],
   },
   {
     path: "compiler/analysis",
@@ -911,7 +942,6 @@ export const rooms: readonly Room[] = [
       "runtime/azure/liquid",
       "runtime/plan",
     ],
-    builtins: ["node:net"],
   },
   {
     path: "compiler/azure/convert",
@@ -934,7 +964,7 @@ export const rooms: readonly Room[] = [
   {
     path: "compiler/lsp",
     doors: ["serve"],
-    may: ["compiler/core", "compiler/service"],
+    may: ["compiler/core", "compiler/core/disk-files.ts", "compiler/service"],
     packages: ["vscode-languageserver"],
     builtins: ["node:path", "node:stream", "node:url"],
   },
@@ -942,7 +972,7 @@ export const rooms: readonly Room[] = [
     path: "compiler/cli",
     doors: ["command", "io", "main"],
     // The development parts statically, because only commands that are loaded lazily themselves name them.
-    may: [...compilerRooms, ...pure, "runtime/canary", "runtime/dev"],
+    may: [...compilerRooms, "compiler/core/disk-files.ts", ...pure, "runtime/canary", "runtime/dev"],
     lazily: [
       ...runtimeRooms,
       "runtime/process",

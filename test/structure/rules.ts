@@ -57,8 +57,16 @@ export function roomOf(path: string, rooms: readonly Room[]): Room | undefined {
     .sort((a, b) => b.path.length - a.path.length)[0]
 }
 
-/** Where a relative import leads; undefined when it is not relative. */
+/** `imports` of package.json that lead to sources: what they are in Node.js. The files for browsers beside them have the same exports. */
+const ownImports: Readonly<Record<string, string>> = {
+  "#platform": "runtime/platform/node.ts",
+  "#keys": "runtime/platform/node-keys.ts",
+}
+
+/** Where an import leads that is relative, or of `imports` in package.json; undefined for any other. */
 export function targetOf(from: string, specifier: string): string | undefined {
+  const own = ownImports[specifier]
+  if (own !== undefined) return own
   return specifier.startsWith(".") ? posix.join(posix.dirname(from), specifier) : undefined
 }
 

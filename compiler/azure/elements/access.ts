@@ -1,4 +1,4 @@
-import { isIP } from "node:net"
+import { isIP } from "../../../runtime/plan/ip-text.ts"
 import type { LimitKey } from "../../../runtime/plan/step-values.ts"
 import type { Expression } from "../../../runtime/plan/text.ts"
 import { didYouMean } from "../../core/nearest.ts"

@@ -1,6 +1,6 @@
 import { basename, dirname, isAbsolute, relative, resolve, sep } from "node:path"
 import { Report } from "../../core/diagnostic.ts"
-import { DiskFiles } from "../../core/files.ts"
+import { DiskFiles } from "../../core/disk-files.ts"
 import { budgets, Project } from "../../core/load.ts"
 import { printGateway } from "../../openapi/print-gateway.ts"
 import { readApiDocument } from "../../openapi/read-document.ts"

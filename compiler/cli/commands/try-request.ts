@@ -132,7 +132,7 @@ async function givenOf(
   plan: Plan,
 ): Promise<TestGiven> {
   if (path === undefined) return nothingGiven
-  const { DiskFiles } = await import("../../core/files.ts")
+  const { DiskFiles } = await import("../../core/disk-files.ts")
   const report = new Report()
   const file = new Project(new DiskFiles(io.cwd), report).read(path, undefined)
   const project = async () => ({ config: "", plan, folder: io.cwd, models })

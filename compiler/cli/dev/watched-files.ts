@@ -1,6 +1,7 @@
 import { statSync } from "node:fs"
 import { join } from "node:path"
-import { DiskFiles, type Files, type GlobResult, type ReadResult } from "../../core/files.ts"
+import { DiskFiles } from "../../core/disk-files.ts"
+import type { Files, GlobResult, ReadResult } from "../../core/files.ts"
 
 /**
  * Files on disk that record every read and pattern, so that changes of the results can be detected. This includes missing files, and

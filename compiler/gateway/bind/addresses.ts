@@ -1,3 +1,4 @@
+import { compareBytes } from "#platform"
 import { readListenAddress } from "../../../runtime/plan/listen-address.ts"
 import { bytesOf, printAddress, readNetworkText } from "../../../runtime/plan/network.ts"
 import type { Address } from "../../../runtime/plan/resources.ts"
@@ -79,7 +80,7 @@ export function readNetworkOrRange(
     high !== undefined &&
     more.length === 0 &&
     low.length === high.length &&
-    Buffer.from(low).compare(Buffer.from(high)) <= 0
+    compareBytes(Uint8Array.from(low), Uint8Array.from(high)) <= 0
   if (fits) return { from: printAddress(low), to: printAddress(high) }
   report.add("SP2025", word.span, `\`${shown(word.text)}\` is not a range of addresses`, {
     help: "Write the lower address, `-` and the higher one, e.g. `192.0.2.10-192.0.2.20`.",

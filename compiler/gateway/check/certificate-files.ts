@@ -1,3 +1,4 @@
+import { readsKeys } from "#keys"
 import { endSoon, notAfterOf, pairProblem } from "../../../runtime/plan/certificate-pair.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import type { Files } from "../../core/files.ts"
@@ -25,6 +26,8 @@ export function checkCertificateFiles(
   report: Report,
   nowMs = Date.now(),
 ): void {
+  // In a browser.
+  if (!readsKeys) return
   for (const { name, bound } of program.all("certificate")) {
     const cert = pemFile(bound, "cert", files)
     const key = pemFile(bound, "key", files)

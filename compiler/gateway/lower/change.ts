@@ -2,7 +2,7 @@ import { canonicalJson } from "../../../runtime/plan/canonical.ts"
 import { type ConsentRule, changeClasses, type PlanSigner } from "../../../runtime/plan/change-rules.ts"
 import { controlRoles } from "../../../runtime/plan/control.ts"
 import type { PlanBody } from "../../../runtime/plan/plan.ts"
-import { readSignerKey } from "../../../runtime/plan/seal.ts"
+import { isSignerKey } from "../../../runtime/plan/seal.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import { shown } from "../../core/shown.ts"
 import type { Span } from "../../core/source.ts"
@@ -78,7 +78,7 @@ function hasWord({ args }: BoundStatement["statement"], text: string): boolean {
 /** A key and its name, separated by a blank. */
 function signerOf(text: string, span: Span, report: Report): PlanSigner | undefined {
   const [, key = "", name] = /^(\S+)(?:\s+(\S.{0,99}))?$/.exec(text.trim()) ?? []
-  if (readSignerKey(key) !== undefined) return { key, ...(name === undefined ? {} : { name }) }
+  if (isSignerKey(key)) return { key, ...(name === undefined ? {} : { name }) }
   report.add("SP3076", span, whyNoKey(key))
   return undefined
 }

@@ -1,4 +1,4 @@
-import { isIP } from "node:net"
+import { isIP } from "../../../runtime/plan/ip-text.ts"
 import { type DiscoveryPlan, kubernetesName } from "../../../runtime/plan/resources.ts"
 import type { LoadText } from "../../../runtime/plan/text.ts"
 import type { Report } from "../../core/diagnostic.ts"

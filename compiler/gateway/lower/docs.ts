@@ -1,3 +1,4 @@
+import { utf8Length } from "#platform"
 import type { StepOf } from "../../../runtime/plan/steps.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import type { OpenapiCompiler } from "../../openapi/wing.ts"
@@ -60,7 +61,7 @@ function answerOf(
   if (ending === undefined) return "the path does not end in `.json`, `.yaml` or `.yml`"
   const { format, media } = forms[ending]
   const text = printDocument(exportDocument(exportParts(served, described, api.name, versionName)), format)
-  const bytes = Buffer.byteLength(text)
+  const bytes = utf8Length(text)
   if (bytes > documentBytesMax)
     return `the document has ${bytes} bytes; the maximum in a plan is ${documentBytesMax}`
   return { kind: "respond", status: 200, headers: [], media, body: { text }, documentation: true }

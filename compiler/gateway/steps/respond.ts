@@ -1,3 +1,4 @@
+import { utf8Length } from "#platform"
 import type { HeaderLines } from "../../../runtime/plan/step-values.ts"
 import type { StepOf } from "../../../runtime/plan/steps.ts"
 import { breaking, closes, type Finding, neutral, opens } from "../../analysis/finding.ts"
@@ -177,7 +178,7 @@ export const respond: StepText<"respond"> = {
 function description(body: Respond["body"], printing: Printing): Printed {
   const text = body !== undefined && "text" in body && typeof body.text === "string" ? body.text : ""
   printing.lacks("the description of an API")
-  return statement(`docs (${Buffer.byteLength(text)} bytes)`)
+  return statement(`docs (${utf8Length(text)} bytes)`)
 }
 
 /** Headers by name: a removed one breaks callers, a new location sends them elsewhere, and each is checked for secrets. */

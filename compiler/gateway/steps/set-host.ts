@@ -1,4 +1,4 @@
-import { isIPv6 } from "node:net"
+import { isIPv6 } from "../../../runtime/plan/ip-text.ts"
 import type { StepOf } from "../../../runtime/plan/steps.ts"
 import { type Finding, opens } from "../../analysis/finding.ts"
 import { otherResource } from "../../analysis/message-rules.ts"

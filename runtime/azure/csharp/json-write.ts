@@ -1,3 +1,4 @@
+import { toBase64 } from "#platform"
 import { formatDate } from "./date-format.ts"
 import { DateTime, DateTimeOffset } from "./date-time.ts"
 import { CsLimitError } from "./errors.ts"
@@ -58,7 +59,7 @@ function writeScalar({ value, kind }: WrittenToken): string {
     return /[.E]/.test(text) ? text : `${text}.0`
   }
   if (value instanceof DateTime || value instanceof DateTimeOffset) return quote(isoText(value))
-  if (value instanceof Uint8Array) return quote(Buffer.from(value).toString("base64"))
+  if (value instanceof Uint8Array) return quote(toBase64(value))
   if (kind === "Uri") return quote((value as { readonly original: string }).original)
   const text = toText(value)
   if (kind === "Float" && !/[.E]/.test(text)) return `${text}.0`

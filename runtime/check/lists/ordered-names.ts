@@ -1,3 +1,4 @@
+import { compareBytes } from "#platform"
 import type { NamePlace } from "../graph/names.ts"
 
 const utf8 = new TextEncoder()
@@ -48,7 +49,7 @@ export class OrderedNames {
 
   /** Whether it contains all names after this one. */
   reaches(after: string): boolean {
-    return Buffer.compare(this.#after, utf8.encode(after)) <= 0
+    return compareBytes(this.#after, utf8.encode(after)) <= 0
   }
 
   /** Call it before `seal`. */

@@ -1,3 +1,4 @@
+import { setBackgroundTimer } from "#platform"
 import type { StoreGraph } from "./store-graph.ts"
 
 /** After this many failed stores in a row, the source itself counts as unavailable. */
@@ -25,10 +26,9 @@ export class Poll {
   soon(): void {
     const { pollMs } = this.#settings
     if (this.#timer !== undefined || this.#closed || pollMs === 0) return
-    this.#timer = setTimeout(() => {
+    this.#timer = setBackgroundTimer(() => {
       void this.#all()
     }, pollMs)
-    this.#timer.unref()
   }
 
   close(): void {

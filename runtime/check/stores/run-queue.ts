@@ -1,3 +1,4 @@
+import { afterEvents } from "#platform"
 import { countSteps, type QuestionWork, type StoreCounts } from "../counts.ts"
 import type { Pins } from "../graph/pages.ts"
 import { CheckError, type Commit, type PageKey } from "../ports.ts"
@@ -246,7 +247,7 @@ export class RunQueue {
   #tickSoon(): void {
     if (this.#ticking || this.#waiting.length === 0) return
     this.#ticking = true
-    setImmediate(() => this.#tick())
+    afterEvents(() => this.#tick())
   }
 
   /** Fails the largest work, so that many small ones are not refused because of it. */

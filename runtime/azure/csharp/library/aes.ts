@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv } from "node:crypto"
+import { aesCbc } from "#keys"
 import { chargeText, currentHost } from "../run.ts"
 import { declareType } from "../table.ts"
 import { CsObject } from "../values.ts"
@@ -23,11 +23,7 @@ export function cipher(
   if (![128, 192, 256].includes(bits)) throw failed("Specified key is not a valid size for this algorithm.")
   if (iv.length !== 16)
     throw failed("Specified initialization vector (IV) does not match the block size for this algorithm.")
-  return attempt(() => {
-    const name = `aes-${bits}-cbc`
-    const made = encrypting ? createCipheriv(name, key, iv) : createDecipheriv(name, key, iv)
-    return plain(Buffer.concat([made.update(bytes), made.final()]))
-  })
+  return attempt(() => aesCbc(encrypting, bytes, key, iv))
 }
 
 /** System.Security.Cryptography.Aes, with its own key and initialization vector. */

@@ -1,3 +1,4 @@
+import { toHex, utf8Bytes } from "#platform"
 import { Anonymous, CsDictionary, CsList, KeyValuePair } from "../collections.ts"
 import { contextObject, type OutPlace } from "../context-object.ts"
 import { DateTime } from "../date-time.ts"
@@ -99,7 +100,7 @@ const guidShape = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 function requestId(): unknown {
   const { requestId: id } = currentHost()
   if (guidShape.test(id)) return Guid.parse(id)
-  const hex = Buffer.from(id).toString("hex").padEnd(32, "0").slice(0, 32)
+  const hex = toHex(utf8Bytes(id)).padEnd(32, "0").slice(0, 32)
   return Guid.parse(hex)
 }
 

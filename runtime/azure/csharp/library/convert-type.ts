@@ -1,3 +1,4 @@
+import { toBase64 as base64Of, fromBase64 as bytesOfBase64, fromHex, toHex } from "#platform"
 import { CsEnum } from "../collections.ts"
 import { parseDate } from "../date-parse.ts"
 import { DateTime } from "../date-time.ts"
@@ -19,12 +20,12 @@ export function fromBase64(text: string): Uint8Array {
     throw badFormat(
       "The input is not a valid Base-64 string as it contains a non-base 64 character, more than two padding characters, or an illegal character among the padding characters.",
     )
-  return new Uint8Array(Buffer.from(packed, "base64"))
+  return bytesOfBase64(packed)
 }
 
 export function toBase64(bytes: Uint8Array): string {
   chargeText(bytes.length * 2)
-  return Buffer.from(bytes).toString("base64")
+  return base64Of(bytes)
 }
 
 /** `Convert.ToInt32` and similar: rounds halves to even, parses texts, converts null to zero. */
@@ -89,12 +90,11 @@ export function declareConvert(): void {
     "static ToBase64String(byte[] bytes): string": toBase64,
     "static ToBase64String(byte[] bytes, Base64FormattingOptions options): string": toBase64,
     "static FromBase64String(string text): byte[]": fromBase64,
-    "static ToHexString(byte[] bytes): string": (bytes: Uint8Array) =>
-      Buffer.from(bytes).toString("hex").toUpperCase(),
+    "static ToHexString(byte[] bytes): string": (bytes: Uint8Array) => toHex(bytes).toUpperCase(),
     "static FromHexString(string text): byte[]": (text: string) => {
       if (text.length % 2 !== 0 || !/^[0-9A-Fa-f]*$/.test(text))
         throw badFormat("The input is not a valid hex string.")
-      return new Uint8Array(Buffer.from(text, "hex"))
+      return fromHex(text)
     },
     "static ToString(object value): string": toText,
     "static ToString(object value, IFormatProvider provider): string": toText,

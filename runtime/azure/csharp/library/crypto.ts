@@ -1,17 +1,15 @@
 import {
-  constants,
-  createHash,
-  createHmac,
-  createPrivateKey,
-  createPublicKey,
-  type KeyObject,
-  privateDecrypt,
-  publicEncrypt,
-  sign,
-  timingSafeEqual,
-  verify,
-  X509Certificate,
-} from "node:crypto"
+  type Key,
+  type ParsedCertificate,
+  parseCertificate,
+  parsePrivateKey,
+  type RsaSigning,
+  rsaDecrypt,
+  rsaEncrypt,
+  rsaSign,
+  rsaVerify,
+} from "#keys"
+import { digestBytes, equalBytes, fromHex, type HashAlgorithm, hmacBytes, latin1Text, toHex } from "#platform"
 import type { CsEnum } from "../collections.ts"
 import { DateTime } from "../date-time.ts"
 import { argumentNull } from "../errors.ts"
@@ -25,9 +23,9 @@ import { attempt, declareChoice, plain } from "./crypto-common.ts"
 /** A hash algorithm; for HMACs with a key. */
 class Hasher extends CsObject {
   readonly typeName = "System.Security.Cryptography.HashAlgorithm"
-  readonly algorithm: string
+  readonly algorithm: HashAlgorithm
   key: Uint8Array | undefined
-  constructor(algorithm: string, key?: Uint8Array) {
+  constructor(algorithm: HashAlgorithm, key?: Uint8Array) {
     super()
     this.algorithm = algorithm
     this.key = key
@@ -36,8 +34,9 @@ class Hasher extends CsObject {
     if (bytes === null) throw argumentNull("buffer")
     chargeText(bytes.length * 4)
     charge(50)
-    const made = this.key === undefined ? createHash(this.algorithm) : createHmac(this.algorithm, this.key)
-    return plain(made.update(bytes).digest())
+    return this.key === undefined
+      ? digestBytes(this.algorithm, bytes)
+      : hmacBytes(this.algorithm, this.key, bytes)
   }
 }
 
@@ -97,8 +96,7 @@ function declareHashes(): void {
     "CryptographicOperations",
     {},
     {
-      "static FixedTimeEquals(byte[] a, byte[] b): bool": (a: Uint8Array, b: Uint8Array) =>
-        a.length === b.length && timingSafeEqual(a, b),
+      "static FixedTimeEquals(byte[] a, byte[] b): bool": equalBytes,
     },
   )
 }
@@ -106,31 +104,28 @@ function declareHashes(): void {
 /** An RSA key, private if it was loaded with a private key. */
 class Rsa extends CsObject {
   readonly typeName = "System.Security.Cryptography.RSACng"
-  readonly key: KeyObject
-  constructor(key: KeyObject) {
+  readonly key: Key
+  constructor(key: Key) {
     super()
     this.key = key
   }
 }
 
 /** Null for a key of another type. */
-function rsaOf(key: KeyObject): Rsa | null {
+function rsaOf(key: Key): Rsa | null {
   return key.asymmetricKeyType === "rsa" ? new Rsa(key) : null
 }
 
 const digestName = (name: CsEnum): string => (name.names[0] ?? "SHA256").toLowerCase()
 
-function signing(key: KeyObject, padding: CsEnum): { key: KeyObject; padding: number; saltLength?: number } {
-  return padding.has("Pss")
-    ? { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST }
-    : { key, padding: constants.RSA_PKCS1_PADDING }
+function signing(hash: CsEnum, padding: CsEnum): RsaSigning {
+  return { hash: digestName(hash), pss: padding.has("Pss") }
 }
 
-function cryptPadding(padding: CsEnum): { padding: number; oaepHash?: string } {
+/** The hash of OAEP; undefined for the padding of PKCS#1. */
+function oaepHash(padding: CsEnum): string | undefined {
   const [name = ""] = padding.names
-  return name.startsWith("Oaep")
-    ? { padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: name.slice(4).toLowerCase() }
-    : { padding: constants.RSA_PKCS1_PADDING }
+  return name.startsWith("Oaep") ? name.slice(4).toLowerCase() : undefined
 }
 
 /** RSA. Each operation is charged with 20,000 steps, because one signature takes as long as many thousand simple members. */
@@ -150,13 +145,12 @@ function declareRsa(): void {
         padding: CsEnum,
       ) => {
         charge(20_000)
-        return attempt(() => plain(sign(digestName(hash), bytes, signing(self.key, padding))))
+        return attempt(() => rsaSign(signing(hash, padding), bytes, self.key))
       },
       "VerifyData(byte[] bytes, byte[] signature, HashAlgorithmName hash, RSASignaturePadding padding): bool":
         (self: Rsa, bytes: Uint8Array, signature: Uint8Array, hash: CsEnum, padding: CsEnum) => {
           charge(2000)
-          const key = self.key.type === "private" ? createPublicKey(self.key) : self.key
-          return attempt(() => verify(digestName(hash), bytes, signing(key, padding), signature))
+          return attempt(() => rsaVerify(signing(hash, padding), bytes, self.key, signature))
         },
       "Encrypt(byte[] bytes, RSAEncryptionPadding padding): byte[]": (
         self: Rsa,
@@ -164,7 +158,7 @@ function declareRsa(): void {
         padding: CsEnum,
       ) => {
         charge(2000)
-        return attempt(() => plain(publicEncrypt({ key: self.key, ...cryptPadding(padding) }, bytes)))
+        return attempt(() => rsaEncrypt(oaepHash(padding), bytes, self.key))
       },
       "Decrypt(byte[] bytes, RSAEncryptionPadding padding): byte[]": (
         self: Rsa,
@@ -172,7 +166,7 @@ function declareRsa(): void {
         padding: CsEnum,
       ) => {
         charge(20_000)
-        return attempt(() => plain(privateDecrypt({ key: self.key, ...cryptPadding(padding) }, bytes)))
+        return attempt(() => rsaDecrypt(oaepHash(padding), bytes, self.key))
       },
       "KeySize: int": (self: Rsa) => self.key.asymmetricKeyDetails?.modulusLength ?? 0,
     },
@@ -184,11 +178,11 @@ function declareRsa(): void {
 export class Certificate extends CsObject {
   readonly typeName = "System.Security.Cryptography.X509Certificates.X509Certificate2"
   readonly source: PolicyCertificate
-  readonly parsed: X509Certificate
+  readonly parsed: ParsedCertificate
   constructor(source: PolicyCertificate) {
     super()
     this.source = source
-    this.parsed = attempt(() => new X509Certificate(source.raw))
+    this.parsed = attempt(() => parseCertificate(source.raw))
   }
   get thumbprint(): string {
     return this.parsed.fingerprint.replaceAll(":", "")
@@ -231,10 +225,10 @@ function declareCertificate(): void {
       "HasPrivateKey: bool": (self: Certificate) => self.source.key !== undefined,
       "RawData: byte[]": (self: Certificate) => plain(self.parsed.raw),
       "Version: int": () => 3,
-      "GetCertHash(): byte[]": (self: Certificate) => plain(Buffer.from(self.thumbprint, "hex")),
+      "GetCertHash(): byte[]": (self: Certificate) => fromHex(self.thumbprint),
       "GetCertHashString(): string": (self: Certificate) => self.thumbprint,
       "GetRawCertData(): byte[]": (self: Certificate) => plain(self.parsed.raw),
-      "GetRawCertDataString(): string": (self: Certificate) => self.parsed.raw.toString("hex").toUpperCase(),
+      "GetRawCertDataString(): string": (self: Certificate) => toHex(self.parsed.raw).toUpperCase(),
       "GetSerialNumberString(): string": (self: Certificate) => self.parsed.serialNumber,
       "GetExpirationDateString(): string": (self: Certificate) => date(self.parsed.validTo).text(),
       "GetNameInfo(X509NameType type, bool forIssuer): string": (
@@ -244,7 +238,7 @@ function declareCertificate(): void {
       ) => commonName(forIssuer ? self.parsed.issuer : self.parsed.subject),
       "GetRSAPrivateKey(): RSA": (self: Certificate) => {
         const { key } = self.source
-        return key === undefined ? null : attempt(() => rsaOf(createPrivateKey(key)))
+        return key === undefined ? null : attempt(() => rsaOf(parsePrivateKey(key)))
       },
       "GetRSAPublicKey(): RSA": (self: Certificate) => rsaOf(self.parsed.publicKey),
       "Verify(): bool": (self: Certificate) => self.source.verify(true),
@@ -281,7 +275,7 @@ function fromBytes(raw: Uint8Array): Certificate {
 
 /** A PEM file can contain its key. Node cannot read the keys of PKCS#12 archives, so those certificates are rejected. */
 function pemKey(raw: Uint8Array): string | undefined {
-  const text = Buffer.from(raw).toString("latin1")
+  const text = latin1Text(raw)
   return /-----BEGIN (?:RSA )?PRIVATE KEY-----[\s\S]+?-----END (?:RSA )?PRIVATE KEY-----/.exec(text)?.[0]
 }
 

@@ -1,3 +1,4 @@
+import { fromHex, toHex } from "#platform"
 import type { OutPlace } from "../context-object.ts"
 import { badFormat, CsException } from "../errors.ts"
 import { currentHost } from "../run.ts"
@@ -41,7 +42,7 @@ export class Guid extends CsObject {
   }
   /** The first three groups little-endian, as .NET stores them. */
   bytes(): Uint8Array {
-    return swapped(Buffer.from(this.hex, "hex"))
+    return swapped(fromHex(this.hex))
   }
   override same(other: unknown): boolean {
     return other instanceof Guid && other.hex === this.hex
@@ -66,14 +67,14 @@ function fromBytes(bytes: Uint8Array): Guid {
       "ArgumentException",
       "Byte array for Guid must be exactly 16 bytes long. (Parameter 'b')",
     )
-  return new Guid(Buffer.from(swapped(bytes)).toString("hex"))
+  return new Guid(toHex(swapped(bytes)))
 }
 
 function newGuid(): Guid {
   const bytes = Uint8Array.from(currentHost().randomBytes(16))
   bytes[6] = ((bytes[6] as number) & 0x0f) | 0x40
   bytes[8] = ((bytes[8] as number) & 0x3f) | 0x80
-  return new Guid(Buffer.from(bytes).toString("hex"))
+  return new Guid(toHex(bytes))
 }
 
 const emptyGuid = new Guid("0".repeat(32))

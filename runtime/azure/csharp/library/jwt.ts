@@ -1,3 +1,4 @@
+import { fromBase64, utf8Text } from "#platform"
 import { CsDictionary } from "../collections.ts"
 import { DateTime } from "../date-time.ts"
 import { chargeText } from "../run.ts"
@@ -58,7 +59,7 @@ const lengthMax = 65_536
 function decodePart(part: string): Readonly<Record<string, unknown>> | undefined {
   if (!isBase64url(part)) return undefined
   try {
-    const value: unknown = JSON.parse(Buffer.from(part, "base64url").toString("utf8"))
+    const value: unknown = JSON.parse(utf8Text(fromBase64(part)))
     return typeof value === "object" && value !== null && !Array.isArray(value)
       ? (value as Record<string, unknown>)
       : undefined
@@ -137,7 +138,7 @@ class BasicCredentials extends CsObject {
 export function asBasic(text: string | null): BasicCredentials | null {
   const found = /^\s*Basic\s+([A-Za-z0-9+/_-]+={0,2})\s*$/i.exec(text ?? "")
   if (found === null) return null
-  const decoded = Buffer.from(found[1] as string, "base64").toString("utf8")
+  const decoded = utf8Text(fromBase64(found[1] as string))
   const colon = decoded.indexOf(":")
   return colon < 0 ? null : new BasicCredentials(decoded.slice(0, colon), decoded.slice(colon + 1))
 }

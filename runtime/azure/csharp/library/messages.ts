@@ -1,3 +1,4 @@
+import { utf8Text } from "#platform"
 import { CsDictionary, CsList, KeyValuePair } from "../collections.ts"
 import type { OutPlace } from "../context-object.ts"
 import { CsException } from "../errors.ts"
@@ -52,7 +53,7 @@ function jsonBody(text: string, name: string): unknown {
 }
 
 function decode(bytes: Uint8Array): string {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8")
+  const text = utf8Text(bytes)
   return text.startsWith("\ufeff") ? text.slice(1) : text
 }
 

@@ -1,4 +1,4 @@
-import { isIP } from "node:net"
+import { isIP } from "../../../plan/ip-text.ts"
 import { CsEnum } from "../collections.ts"
 import type { OutPlace } from "../context-object.ts"
 import { badFormat } from "../errors.ts"

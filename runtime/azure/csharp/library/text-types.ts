@@ -1,3 +1,4 @@
+import { latin1Text, utf8Bytes, utf8Text, utf16Bytes, utf16Text } from "#platform"
 import { piecesOf } from "../../../pattern/text-search.ts"
 import { compositeFormat } from "../composite-format.ts"
 import { CsException, outOfRange } from "../errors.ts"
@@ -34,46 +35,27 @@ class Encoding extends CsObject {
   }
 }
 
-const asBytes = (bytes: Uint8Array): Uint8Array => new Uint8Array(bytes)
-const view = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 const narrow = (text: string, most: number): Uint8Array =>
   Uint8Array.from(text, (c) => (c.length === 1 && c.charCodeAt(0) <= most ? c.charCodeAt(0) : 63))
 
 /** The encodings of .NET that Node has too. Characters that ASCII lacks become `?`, as in .NET. */
 const encodings: readonly (readonly [string, Encoding])[] = [
-  [
-    "UTF8",
-    new Encoding(
-      "utf-8",
-      (text) => asBytes(Buffer.from(text, "utf8")),
-      (bytes) => view(bytes).toString("utf8"),
-    ),
-  ],
+  ["UTF8", new Encoding("utf-8", utf8Bytes, utf8Text)],
   [
     "ASCII",
     new Encoding(
       "us-ascii",
       (text) => narrow(text, 127),
-      (bytes) =>
-        view(bytes)
-          .toString("latin1")
-          .replace(/[\u0080-\u00ff]/g, "?"),
+      (bytes) => latin1Text(bytes).replace(/[\u0080-\u00ff]/g, "?"),
     ),
   ],
-  [
-    "Unicode",
-    new Encoding(
-      "utf-16",
-      (text) => asBytes(Buffer.from(text, "utf16le")),
-      (bytes) => view(bytes).toString("utf16le"),
-    ),
-  ],
+  ["Unicode", new Encoding("utf-16", utf16Bytes, utf16Text)],
   [
     "Latin1",
     new Encoding(
       "iso-8859-1",
       (text) => narrow(text, 255),
-      (bytes) => view(bytes).toString("latin1"),
+      (bytes) => latin1Text(bytes),
     ),
   ],
 ]

@@ -1,3 +1,4 @@
+import { fromHex, utf8Text } from "#platform"
 import { CsDictionary, type CsEnum, CsList } from "../collections.ts"
 import type { OutPlace } from "../context-object.ts"
 import { CsException } from "../errors.ts"
@@ -8,7 +9,7 @@ import { declareEnum } from "./object.ts"
 
 /** Unpaired surrogates become U+FFFD, because UTF-8 cannot represent them. */
 function wellFormed(text: string): string {
-  return Buffer.from(text, "utf8").toString("utf8")
+  return text.replace(/\p{Surrogate}/gu, "\ufffd")
 }
 
 /** RFC 3986: unreserved characters stay; all others are percent-encoded as UTF-8. */
@@ -23,9 +24,7 @@ export function escapeData(text: string): string {
 /** Percent-decodes a text; invalid sequences stay unchanged. */
 export function unescapeData(text: string): string {
   chargeText(text.length)
-  return text.replace(/(?:%[0-9A-Fa-f]{2})+/g, (run) =>
-    Buffer.from(run.replaceAll("%", ""), "hex").toString("utf8"),
-  )
+  return text.replace(/(?:%[0-9A-Fa-f]{2})+/g, (run) => utf8Text(fromHex(run.replaceAll("%", ""))))
 }
 
 /** Form encoding like WebUtility: spaces as `+`, and `!*()` unchanged. */
