@@ -110,8 +110,8 @@ interface Opened {
 function open(files: Files, entry: string, kept?: KeptParts): Opened {
   const report = new Report()
   const project = new Project(files, report, budgets, kept?.fileOf)
-  const documents = loadDocuments(project, entry, report)
-  const program = new Program(bind(documents, report), project.complete, report)
+  const documents = loadDocuments(project, entry, report, kept?.parse)
+  const program = new Program(bind(documents, report, kept?.bindings), project.complete, report)
   return { files, project, documents, program, report }
 }
 

@@ -44,7 +44,7 @@ export interface Extra {
 }
 
 /** A finding as reported. */
-interface Reported extends Diagnostic {
+export interface Reported extends Diagnostic {
   readonly cause?: Span
 }
 
@@ -80,8 +80,13 @@ export class Report {
     })
   }
 
+  /** All findings so far, as reported. */
+  get reported(): readonly Reported[] {
+    return this.#findings
+  }
+
   /** Adds the findings of another run. */
-  addAll(findings: readonly Diagnostic[]): void {
+  addAll(findings: readonly Reported[]): void {
     this.#findings.push(...findings)
   }
 

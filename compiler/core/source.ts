@@ -22,6 +22,15 @@ export class SourceFile {
     this.text = text
   }
 
+  /**
+   * Changes the text in place, for a compiler that keeps what it made of the unchanged parts. The caller moves the spans behind the change.
+   */
+  rewrite(text: string): void {
+    // Everyone else only reads the text.
+    ;(this as { text: string }).text = text
+    this.#lineStarts = undefined
+  }
+
   /** The span from `start` to `end` (exclusive). */
   span(start: number, end: number): Span {
     return { file: this, start, end }

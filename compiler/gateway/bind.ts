@@ -5,6 +5,7 @@ import type { Argument, Document, Statement } from "./ast.ts"
 import { Args, type BoundBlock, type BoundStatement, type Filled, headSpan, mentions } from "./bind/bound.ts"
 import { Constants } from "./bind/constants.ts"
 import { mayHide } from "./bind/hidden.ts"
+import type { KeptBindings } from "./bind/kept-bindings.ts"
 import { laterArgument, reportKeyword } from "./bind/keyword.ts"
 import { type Failure, type Matched, matchArguments } from "./bind/match.ts"
 import { misplacedWord } from "./bind/misplaced-word.ts"
@@ -25,15 +26,18 @@ const rowsOf = Object.fromEntries(
  * valid, the block is as required, nothing is repeated and nothing required is missing. Names are resolved later, when all declarations are
  * known. Statements that are not understood are reported and left out.
  */
-export function bind(documents: readonly Document[], report: Report): BoundBlock {
+export function bind(documents: readonly Document[], report: Report, kept?: KeptBindings): BoundBlock {
   const statements = documents.flatMap((document) => document.statements)
-  return bindStatements("file", statements, undefined, { report, constants: new Constants(documents) })
+  const constants = new Constants(documents)
+  kept?.begin(constants)
+  return bindStatements("file", statements, undefined, { report, constants, kept })
 }
 
-/** What statements are bound with. */
+/** What statements are bound with. `kept`: what an earlier compilation made of the same statements. */
 interface Binding {
   readonly report: Report
   readonly constants: Constants
+  readonly kept?: KeptBindings | undefined
 }
 
 /** Binds the statements of a block. `owner` is the statement that has the block. */
@@ -59,7 +63,7 @@ export function bindStatements(
       unknown.push(statement)
       continue
     }
-    const each = bindStatement(row, statement, name, binding)
+    const each = bindKept(row, statement, name, binding)
     if (each.broken) damaged = true
     bound.push(each)
   }
@@ -92,6 +96,22 @@ function guessKeywords(
   })
 }
 
+/** A statement of a block that can have thousands is bound once, and again only after its text has changed. */
+function bindKept(
+  row: StatementRow,
+  statement: Statement,
+  inside: BlockName,
+  binding: Binding,
+): BoundStatement {
+  const { kept, report } = binding
+  if (kept === undefined || !keptInside.has(inside)) return bindStatement(row, statement, inside, binding)
+  return kept.once(statement, report, (own) =>
+    bindStatement(row, statement, inside, { ...binding, report: own }),
+  )
+}
+
+const keptInside: ReadonlySet<BlockName> = new Set<BlockName>(["file", "api", "version"])
+
 /**
  * One statement against its row. A statement with a mistake is bound as far as it is understood, so that its name and block still count for
  * other findings.
@@ -102,11 +122,11 @@ function bindStatement(
   inside: BlockName,
   binding: Binding,
 ): BoundStatement {
-  const { report, constants } = binding
+  const { report, constants, kept } = binding
   const matched = matchArguments(row, statement.args)
   let broken = statement.broken
   // In a broken line, further findings would only follow from its mistake. Keep what can be read, above all the name.
-  const quiet = { report: statement.broken ? new Report() : report, constants }
+  const quiet = { report: statement.broken ? new Report() : report, constants, kept }
   const { filled, misread } = readArguments(row, matched, inside, quiet)
   // After an argument that fits no slot, later arguments are misplaced too: `limit per 1m` lacks a number, it has no `per` too many.
   if (matched.failure !== undefined && !broken && !misread)

@@ -14,10 +14,15 @@ interface Link {
 /**
  * Reads and parses a file and everything it includes, in textual order: a file precedes the files it includes. Cycles, repeated inclusions
  * and unreadable files are findings (SP00xx) at the `include`; the other files are still loaded. Empty when the entry file cannot be read.
- * Only `include` at the top level of a file counts.
+ * Only `include` at the top level of a file counts. `parse` can return what it made of an equal file before.
  */
-export function loadDocuments(project: Project, entry: string, report: Report): Document[] {
-  const loading = new Loading(project, report)
+export function loadDocuments(
+  project: Project,
+  entry: string,
+  report: Report,
+  parse: typeof parseGateway = parseGateway,
+): Document[] {
+  const loading = new Loading(project, report, parse)
   loading.visit({ path: entry, at: undefined }, [])
   return loading.documents
 }
@@ -27,11 +32,13 @@ class Loading {
   readonly documents: Document[] = []
   readonly #project: Project
   readonly #report: Report
+  readonly #parse: typeof parseGateway
   readonly #first = new Map<string, Span | undefined>()
 
-  constructor(project: Project, report: Report) {
+  constructor(project: Project, report: Report, parse: typeof parseGateway) {
     this.#project = project
     this.#report = report
+    this.#parse = parse
   }
 
   /** `chain` is the list of links from the entry to the file that has the `include`. */
@@ -40,7 +47,7 @@ class Loading {
     this.#first.set(link.path, link.at)
     const file = this.#project.read(link.path, link.at)
     if (file === undefined) return
-    const document = parseGateway(file, this.#report)
+    const document = this.#parse(file, this.#report)
     this.documents.push(document)
     for (const statement of document.statements) {
       if (statement.keyword.text !== "include" || statement.broken) continue

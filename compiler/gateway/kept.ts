@@ -1,18 +1,36 @@
+import type { Report } from "../core/diagnostic.ts"
 import { SourceFile } from "../core/source.ts"
+import type { Document } from "./ast.ts"
+import { KeptBindings } from "./bind/kept-bindings.ts"
+import { type ParsedFile, parseFile, reparse } from "./reparse.ts"
 
 /**
  * What the compilations of a project in an editor keep for the next one. A part of it is used again only if everything it was made of has
- * the same text, so findings never depend on earlier texts. It holds nothing besides what the present text needs.
+ * the same text, so findings never depend on earlier texts. It holds nothing besides what the present text needs. Trees of earlier
+ * compilations move with the text: use one result at a time.
  */
 export class KeptParts {
+  readonly bindings = new KeptBindings()
   readonly #files = new Map<string, SourceFile>()
+  readonly #parsed = new WeakMap<SourceFile, ParsedFile>()
 
-  /** The file that an earlier compilation made of the same text, or a new one: what is known of a file is kept by the file. */
+  /** The file that an earlier compilation made, with this text, or a new one: what is known of a file is kept by the file. */
   readonly fileOf = (path: string, text: string): SourceFile => {
     const known = this.#files.get(path)
     if (known?.text === text) return known
-    const file = new SourceFile(path, text)
+    const parsed = known === undefined ? undefined : this.#parsed.get(known)
+    const again = parsed === undefined ? undefined : reparse(parsed, text)
+    const file = again?.document.file ?? new SourceFile(path, text)
+    if (again !== undefined) this.#parsed.set(file, again)
     this.#files.set(path, file)
     return file
+  }
+
+  /** The file parsed, as far as possible by an earlier compilation. */
+  readonly parse = (file: SourceFile, report: Report): Document => {
+    const parsed = this.#parsed.get(file) ?? parseFile(file)
+    this.#parsed.set(file, parsed)
+    report.addAll(parsed.findings)
+    return parsed.document
   }
 }

@@ -1,3 +1,4 @@
+import type { DiagnosticCode } from "../core/catalogue.ts"
 import { type Extra, Report } from "../core/diagnostic.ts"
 import type { SourceFile } from "../core/source.ts"
 import type { TokenProblem } from "./scan.ts"
@@ -8,6 +9,8 @@ import type { TokenProblem } from "./scan.ts"
  */
 export class Mistakes {
   readonly file: SourceFile
+  /** The codes of all problems, reported or not. */
+  readonly codes = new Set<DiagnosticCode>()
   readonly #report: Report
   readonly #lines = new Set<number>()
   /** In ascending order. Adjacent ranges are merged, because a file can consist of braces. */
@@ -20,6 +23,7 @@ export class Mistakes {
 
   /** Reports a problem unless its line already has a finding. */
   add(problem: TokenProblem, extra: Extra = {}): void {
+    this.codes.add(problem.code)
     const line = this.#lineOf(problem.start)
     if (this.#lines.has(line)) return
     this.#lines.add(line)

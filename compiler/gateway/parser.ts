@@ -1,4 +1,5 @@
 import { EmbeddedActionsParser, type IToken } from "chevrotain"
+import type { DiagnosticCode } from "../core/catalogue.ts"
 import type { Report } from "../core/diagnostic.ts"
 import { numberOf, oddCharacterAt } from "../core/odd-characters.ts"
 import { unseen } from "../core/shown.ts"
@@ -88,12 +89,21 @@ const parser = new GatewayParser()
  * const document = parseGateway(new SourceFile("gateway.conf", "api orders { path \"/orders\" }"), report)
  */
 export function parseGateway(file: SourceFile, report: Report): Document {
+  return parseWithCodes(file, report).document
+}
+
+/** As `parseGateway`, with the codes of all mistakes: a line has only one finding, but can have several mistakes. */
+export function parseWithCodes(
+  file: SourceFile,
+  report: Report,
+): { readonly document: Document; readonly codes: ReadonlySet<DiagnosticCode> } {
   const mistakes = new Mistakes(file, report)
   const { tokens, comments } = tokenize(file.text)
   checkCharacters(file.text, mistakes)
   checkTokens(tokens, mistakes)
   const statements = parseTokens(layout(tokens, mistakes), new Builder(mistakes))
-  return { file, statements, comments: comments.map((token) => commentOf(file, token)) }
+  const document = { file, statements, comments: comments.map((token) => commentOf(file, token)) }
+  return { document, codes: mistakes.codes }
 }
 
 /** The parser object is made once, because chevrotain analyses the grammar in its constructor. It is used by one call at a time. */

@@ -59,6 +59,7 @@ export class LanguageService {
   readonly #entry: string
   readonly #kept = new KeptParts()
   #analysis: Promise<Analysis> | undefined
+  #last: Promise<unknown> = Promise.resolve()
 
   /** `entry`: the first file of the project, normally `gateway.conf`. */
   constructor(files: Files, entry: string) {
@@ -188,8 +189,13 @@ export class LanguageService {
     return names.at(path, offset).flatMap(({ name }) => names.of(name))
   }
 
+  /** One analysis after the other, because they share the trees of unchanged text. */
   #analysed(): Promise<Analysis> {
-    this.#analysis ??= this.#analyse()
+    if (this.#analysis === undefined) {
+      const begun = this.#last.then(() => this.#analyse())
+      this.#analysis = begun
+      this.#last = begun.catch(() => undefined)
+    }
     return this.#analysis
   }
 

@@ -44,6 +44,12 @@ export class Constants {
       }
   }
 
+  /** Whether both have the same declarations. */
+  isSame(other: Constants | undefined): boolean {
+    if (other === undefined || this.#declared.size !== other.#declared.size) return false
+    return [...this.#declared].every(([name, statement]) => other.#declared.get(name) === statement)
+  }
+
   /**
    * The literals of an argument that names a value, or an environment variable where one can set the slot; "itself": it is neither, but the
    * argument of its slot. Undefined when something is wrong with them (reported).
