@@ -822,3 +822,73 @@ export const loggedRequest = z.strictObject({
 })
 /** See `loggedRequest`. */
 export type LoggedRequest = z.infer<typeof loggedRequest>
+
+/** Query of `GET /v1/routes`. `text`: words that are parts of the key, API, version or operation. `after`: key of the last route of the page before. */
+export const routesQuery = z.strictObject({
+  text: z.string().max(1_024).default(""),
+  after: z.string().max(4_096).default(""),
+  limit: z.coerce.number().int().min(1).max(1_000).default(200),
+})
+
+/** What a process has counted for a route since its start: requests by class of status, 0 to 5, and by bucket of duration. */
+export const routeCounts = z.strictObject({
+  requests: z.array(z.number()),
+  durations: z.array(z.number()),
+})
+/** See `routeCounts`. */
+export type RouteCounts = z.infer<typeof routeCounts>
+
+/** A route of the newest plan. `place` is `file:line`, empty when it is not known. `counts` null: no request yet. */
+const routeSummary = z.strictObject({
+  key: text,
+  api: text,
+  version: text.nullable(),
+  operation: text,
+  method: text,
+  path: text,
+  hosts: z.array(text),
+  place: text,
+  counts: routeCounts.nullable(),
+})
+/** See `routeSummary`. */
+export type RouteSummary = z.infer<typeof routeSummary>
+
+/** Response of `GET /v1/routes`, in the order of the plan. `bounds`: of the buckets of `durations`, in seconds; the last bucket has none. */
+export const routesAnswer = z.strictObject({
+  serial: z.number().int().nullable(),
+  total: z.number().int(),
+  bounds: z.array(z.number()).readonly(),
+  routes: z.array(routeSummary),
+  next: text.nullable(),
+})
+export type RoutesAnswer = z.infer<typeof routesAnswer>
+
+/**
+ * A use of a step in a route. `at`: its place in the route, such as `inbound.3.matched.0`. `isInherited`: it is written outside of the operation. `step`: its fields in
+ * the plan; inner lists of steps are in `inside`.
+ */
+export interface RouteStep {
+  readonly at: string
+  readonly place: string
+  readonly isInherited: boolean
+  readonly step: Readonly<Record<string, unknown>>
+  readonly inside: readonly { readonly name: string; readonly steps: readonly RouteStep[] }[]
+}
+
+/** Response of `GET /v1/routes/{key}`. `timeoutMs` null: none. */
+export interface RouteAnswer extends RouteSummary {
+  readonly serial: number
+  readonly timeoutMs: number | null
+  readonly bounds: readonly number[]
+  readonly sections: readonly { readonly name: string; readonly steps: readonly RouteStep[] }[]
+}
+
+/** Query of `GET /v1/refusals`. `route`: the key of a route. */
+export const refusalsQuery = z.strictObject({
+  route: z.string().max(4_096).optional(),
+  limit: z.coerce.number().int().min(1).max(1_000).default(200),
+})
+
+/** Response of `GET /v1/refusals`: the last refused requests that the process remembers, newest first. */
+export const refusalsAnswer = z.strictObject({ refusals: z.array(refusal) })
+export type RefusalsAnswer = z.infer<typeof refusalsAnswer>

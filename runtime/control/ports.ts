@@ -16,6 +16,8 @@ import type {
   PlanRecord,
   Provenance,
   RefusalAnswer,
+  RefusedRequest,
+  RouteCounts,
   StatusAnswer,
 } from "./api.ts"
 import type { AuditPorts, JournalPlace } from "./audit.ts"
@@ -163,6 +165,10 @@ export interface ControlPorts extends HealthPorts, ImpactPorts {
   explain(question: RequestQuestion): Promise<RequestExplanation | undefined>
   /** Why a request was refused, by its id; undefined: this process does not remember the request. */
   refusal(id: string): Promise<RefusalAnswer | undefined>
+  /** The last refused requests that this process remembers, newest first. */
+  recentRefusals(): Promise<readonly RefusedRequest[]>
+  /** What this process has counted for these routes, by key; those without a request are absent. */
+  routeCounts(keys: readonly string[]): Promise<Readonly<Record<string, RouteCounts>>>
   /** The engine listener behind `/authz/*`; undefined when there is none. */
   engine(): EngineDoor | undefined
 }

@@ -29,6 +29,7 @@ import { addPlanRoutes } from "./plans.ts"
 import { type ControlPorts, type HealthPorts, Unavailable } from "./ports.ts"
 import { kindOf, sendProblem, sendRawProblem, writeProblem } from "./problem.ts"
 import { addPruneRoute } from "./prune.ts"
+import { addRouteRoutes } from "./route-desk.ts"
 import { addSubscriptionRoutes } from "./subscription-desk.ts"
 import { addTokenRoutes } from "./token-desk.ts"
 import { addUsageRoutes } from "./usage-desk.ts"
@@ -107,6 +108,7 @@ export async function startControl(settings: ControlSettings, ports: ControlPort
     addUsageRoutes(app, ports.usage)
     addPruneRoute(app, ports.pruning)
     addExplainRoutes(app, ports)
+    addRouteRoutes(app, ports)
     await addEngineProxy(app, ports)
   })
   return {

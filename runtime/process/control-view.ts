@@ -1,4 +1,10 @@
-import type { LoggedRequest, RefusalAnswer, StatusAnswer } from "../control/api.ts"
+import type {
+  LoggedRequest,
+  RefusalAnswer,
+  RefusedRequest,
+  RouteCounts,
+  StatusAnswer,
+} from "../control/api.ts"
 import type { EngineDoor } from "../control/ports.ts"
 import type { TrafficTotals } from "../control/traffic-history.ts"
 import type { RequestExplanation, RequestQuestion } from "../gateway/explain/request-explanation.ts"
@@ -19,6 +25,10 @@ export interface ControlView {
   explain(question: RequestQuestion): Promise<RequestExplanation | undefined>
   /** Undefined: the request is not remembered. */
   refusal(id: string): Promise<RefusalAnswer | undefined>
+  /** The last refused requests, newest first. */
+  recentRefusals(): Promise<readonly RefusedRequest[]>
+  /** What was counted for these routes. */
+  routeCounts(keys: readonly string[]): Promise<Readonly<Record<string, RouteCounts>>>
   engine(): EngineDoor | undefined
   status(): Promise<OwnStatus>
   /** What was counted since the start; undefined: there is no gateway. */
@@ -34,17 +44,19 @@ export type OwnStatus = Pick<StatusAnswer, "traffic" | "engine" | "database" | "
 export function viewOf(
   serving: Pick<
     Serving,
-    "gateway" | "listeners" | "edge" | "refused" | "warm" | "servers" | "feed" | "totals"
+    "gateway" | "listeners" | "edge" | "refused" | "warm" | "servers" | "feed" | "totals" | "routeCounts"
   > & {
     readonly operators?: ControlListeners | undefined
   },
   { database, metrics }: { readonly database: Database; readonly metrics: Metrics },
 ): ControlView {
-  const { gateway, listeners, operators, edge, refused, warm, servers, feed, totals } = serving
+  const { gateway, listeners, operators, edge, refused, warm, servers, feed, totals, routeCounts } = serving
   return {
     metrics: async () => metrics.read(),
     explain: async (question) => gateway?.explain(question),
     refusal: (id) => refused.find(id),
+    recentRefusals: async () => refused.recent(),
+    routeCounts: async (keys) => routeCounts(keys),
     engine: () => listeners?.door(),
     traffic: async () =>
       gateway === undefined ? undefined : { ...totals(), running: gateway.state().running },

@@ -152,6 +152,8 @@ function portsOf(
     impact: (question) => planImpact(parts, question),
     explain: (question) => parts.view.explain(question),
     refusal: (id) => parts.view.refusal(id),
+    recentRefusals: () => parts.view.recentRefusals(),
+    routeCounts: (keys) => parts.view.routeCounts(keys),
     engine: () => parts.view.engine(),
     canaries,
     status: () => statusOf(parts, canaries),

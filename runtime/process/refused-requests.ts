@@ -58,6 +58,11 @@ export class RefusedRequests implements Observer {
     if (this.#database !== undefined && this.#unwritten.size < this.#budget) this.#unwritten.add(exchange.id)
   }
 
+  /** Those that this process remembers, newest first. */
+  recent(): RefusedRequest[] {
+    return [...this.#kept.values()].map(({ refusal }) => refusal)
+  }
+
   /** Writes what is not in the database yet. Without the database it is given up: operators still have the log. */
   flush(): Promise<void> {
     this.#writing = this.#writing.then(() => this.#write()).catch(() => undefined)

@@ -1,3 +1,4 @@
+import type { RouteCounts } from "../control/api.ts"
 import type { TrafficTotals } from "../control/traffic-history.ts"
 import { type Finished, type Observer, observers, type Protocol } from "../gateway/observer.ts"
 import type { PdpDecided, PdpNotes, PdpRequested } from "../pdp/standing.ts"
@@ -149,6 +150,18 @@ export class RequestObserver implements Observer {
     for (const { values, series } of this.#problems.all())
       refusals[values[1] ? `${values[0]}: ${values[1]}` : (values[0] ?? "")] = series.value
     return { requests, durations, refusals }
+  }
+
+  /** What was counted for these routes since the start of the process; those without a request are left out. */
+  routeCounts(keys: readonly string[]): Record<string, RouteCounts> {
+    return Object.fromEntries(
+      keys.flatMap((key) => {
+        const series = this.#routes.get(key)
+        if (series === undefined) return []
+        const requests = Array.from({ length: 6 }, (_, at) => series.byStatus[at]?.value ?? 0)
+        return [[key, { requests, durations: [...series.duration.counts] }] as const]
+      }),
+    )
   }
 
   /** Counts a finished request. Series are looked up once for each route, because building labels takes longer than counting. */
@@ -419,5 +432,12 @@ export function makeObservers(parts: {
   const requests = new RequestObserver(metrics, logs, new DenialLog({ ask, log }))
   const feed = new RequestFeed()
   const all = observers(requests, metering.observer, refused, relations, new CanaryMetrics(metrics), feed)
-  return { observer: all, refused, relations, feed, totals: () => requests.totals() }
+  return {
+    observer: all,
+    refused,
+    relations,
+    feed,
+    totals: () => requests.totals(),
+    routeCounts: (keys: readonly string[]) => requests.routeCounts(keys),
+  }
 }

@@ -1,4 +1,5 @@
 import { Engine } from "../check/engine.ts"
+import type { RouteCounts } from "../control/api.ts"
 import type { CanaryHost } from "../control/canary-keeper.ts"
 import type { Servable } from "../control/plan-keeper.ts"
 import type { TrafficTotals } from "../control/traffic-history.ts"
@@ -61,6 +62,8 @@ export interface Serving {
   readonly feed: RequestFeed
   /** What the gateway has counted since the start. */
   totals(): Omit<TrafficTotals, "running">
+  /** The same for some routes, by key. */
+  routeCounts(keys: readonly string[]): Readonly<Record<string, RouteCounts>>
   /** Runs plans on these parts. */
   readonly servable: Servable
   /** Serves canaries beside them. */
@@ -104,7 +107,7 @@ export function openServing(
   const measured = { database, metrics, losses, log, spoolFolder: spoolOf(settings), plan }
   const metering = new Metering({ ...measured, quotas: shared?.quotas })
   const observing = { metrics, log, requestLog, stores, metering, database }
-  const { observer, refused, relations, feed, totals } = makeObservers(observing)
+  const { observer, refused, relations, feed, totals, routeCounts } = makeObservers(observing)
   const tracing = new Tracing({ http, log, version: settings.version }, metrics)
   const recording = new ProcessRecording(log, metrics)
   const ports = { edge, database, engine, stores, metering, observer, http, tracing, recording }
@@ -116,7 +119,8 @@ export function openServing(
     : undefined
   losses.onLoss = () => listeners?.forgetModels()
   return {
-    ...{ gateway, listeners, metering, servers, warm, losses, refused, relations, http, edge, feed, totals },
+    ...{ gateway, listeners, metering, servers, warm, losses, refused, relations, http, edge },
+    ...{ feed, totals, routeCounts },
     canaryHost: canariesOf(gateway, settings.env),
     servable: servedBy({ engine, stores, warm, gateway, listeners, ...readingOf(settings, engineLog) }),
     addresses: () => ({ gateway: gateway?.addresses() ?? [], authz: listeners?.addresses() ?? [] }),

@@ -1,4 +1,4 @@
-import type { LoggedRequest, RefusalAnswer } from "../control/api.ts"
+import type { LoggedRequest, RefusalAnswer, RefusedRequest, RouteCounts } from "../control/api.ts"
 import type { ApplyProblem } from "../control/ports.ts"
 import type { TrafficTotals } from "../control/traffic-history.ts"
 import type { CanaryTerms } from "../gateway/canary/running-canary.ts"
@@ -83,6 +83,8 @@ export interface WorkerCalls extends Calls {
   metrics(): readonly MetricFamily[]
   /** Undefined: the worker has no gateway. */
   traffic(): Promise<TrafficTotals | undefined>
+  recentRefusals(): Promise<readonly RefusedRequest[]>
+  routeCounts(keys: readonly string[]): Promise<Readonly<Record<string, RouteCounts>>>
   /** Requests that finished since the last call; from the first call on. */
   requestLines(): readonly LoggedRequest[]
   state(): WorkerState | Promise<WorkerState>

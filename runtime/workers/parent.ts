@@ -30,7 +30,7 @@ import type { Database } from "../store/database.ts"
 import { removeProcess } from "../store/processes.ts"
 import { type MetricFamily, Metrics } from "../telemetry/metrics.ts"
 import { FetchedLines } from "./request-lines.ts"
-import { mergedMetrics, mergedStatus, mergedTotals } from "./sums.ts"
+import { mergedCounts, mergedMetrics, mergedStatus, mergedTotals } from "./sums.ts"
 import { WorkerPool } from "./worker-pool.ts"
 
 /** How long a call of an operator waits for a worker that does not reply. */
@@ -269,6 +269,15 @@ function viewOf(
     traffic: async () =>
       mergedTotals(await Promise.all(pool.started.map((worker) => worker.askWithin(operatorMs, "traffic")))),
     listen: lines.listen,
+    routeCounts: async (keys) =>
+      mergedCounts(
+        await Promise.all(pool.started.map((worker) => worker.askWithin(operatorMs, "routeCounts", keys))),
+      ),
+    recentRefusals: async () => {
+      const found = pool.started.map((worker) => worker.askWithin(operatorMs, "recentRefusals"))
+      const all = (await Promise.all(found)).flatMap((each) => each ?? [])
+      return all.sort((one, other) => (one.at < other.at ? 1 : -1))
+    },
     metrics: () => allMetrics(metrics, pool),
     explain: async ({ body, ...question }) => {
       const workers = pool.started

@@ -1,4 +1,4 @@
-import type { StatusAnswer } from "../control/api.ts"
+import type { RouteCounts, StatusAnswer } from "../control/api.ts"
 import type { TrafficTotals } from "../control/traffic-history.ts"
 import type { OwnStatus } from "../process/control-view.ts"
 import type { Exemplar, Merging, MetricFamily } from "../telemetry/metrics.ts"
@@ -44,19 +44,40 @@ export function countedMetrics(families: readonly MetricFamily[]): MetricFamily[
   return families.filter(({ kind }) => kind !== "gauge")
 }
 
+/** The counts of routes of several workers as those of one process. */
+export function mergedCounts(
+  workers: readonly (Readonly<Record<string, RouteCounts>> | undefined)[],
+): Record<string, RouteCounts> {
+  const sums: Record<string, RouteCounts> = {}
+  for (const [key, counts] of workers.flatMap((each) => Object.entries(each ?? {}))) {
+    const before = sums[key]
+    sums[key] =
+      before === undefined
+        ? counts
+        : {
+            requests: added(before.requests, counts.requests),
+            durations: added(before.durations, counts.durations),
+          }
+  }
+  return sums
+}
+
+function added(one: readonly number[], other: readonly number[]): number[] {
+  return one.map((count, at) => count + (other[at] ?? 0))
+}
+
 /** The traffic of several workers as that of one process; undefined: none has a gateway. */
 export function mergedTotals(
   workers: readonly (TrafficTotals | null | undefined)[],
 ): TrafficTotals | undefined {
   const [first, ...others] = workers.flatMap((each) => each ?? [])
   if (first === undefined) return undefined
-  const add = (a: readonly number[], b: readonly number[]) => a.map((count, at) => count + (b[at] ?? 0))
   return others.reduce((sum, each) => {
     const refusals = { ...sum.refusals }
     for (const [name, count] of Object.entries(each.refusals)) refusals[name] = (refusals[name] ?? 0) + count
     return {
-      requests: add(sum.requests, each.requests),
-      durations: add(sum.durations, each.durations),
+      requests: added(sum.requests, each.requests),
+      durations: added(sum.durations, each.durations),
       refusals,
       running: sum.running + each.running,
     }

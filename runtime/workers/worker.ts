@@ -254,10 +254,11 @@ function canaryCalls({
   }
 }
 
-function viewCalls(
-  view: ControlView,
-  warm: Serving["warm"],
-): Pick<WorkerCalls, "state" | "explain" | "refusal" | "traffic" | "requestLines" | "ping"> {
+type ViewCall =
+  | ("state" | "explain" | "refusal" | "recentRefusals" | "traffic" | "routeCounts")
+  | ("requestLines" | "ping")
+
+function viewCalls(view: ControlView, warm: Serving["warm"]): Pick<WorkerCalls, ViewCall> {
   const lines = new HeldLines(view.listen)
   return {
     state: async () => ({ ...(await view.status()), cold: warm.reasons }),
@@ -265,6 +266,8 @@ function viewCalls(
       view.explain({ ...question, body: body === undefined ? undefined : Buffer.from(body, "base64") }),
     refusal: (id) => view.refusal(id),
     traffic: () => view.traffic(),
+    recentRefusals: () => view.recentRefusals(),
+    routeCounts: (keys) => view.routeCounts(keys),
     requestLines: () => lines.take(),
     ping: () => undefined,
   }

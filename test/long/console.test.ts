@@ -17,7 +17,15 @@ const rules: RunOptions = { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"
 const axe = readFileSync(`${projectRoot}node_modules/axe-core/axe.min.js`, "utf8")
 
 /** Every page: its address, and a text that is there when it has loaded. */
-const pages: readonly (readonly [path: string, text: string])[] = [["overview", "Processes"]]
+const pages: readonly (readonly [path: string, text: string])[] = [
+  ["overview", "Processes"],
+  ["routes", "GET /order/{id}"],
+  [`routes/${encodeURIComponent("GET /order/{id}")}`, "require"],
+  ["try?method=GET&target=/order/1&sub=ann", "The gateway responds itself"],
+  ["log", "Waiting for requests"],
+  ["backends", "The plan has no backends"],
+  ["nowhere", "Page not found"],
+]
 
 const describeBrowser = describe.skipIf(missing !== undefined && !process.env["CI"])
 
@@ -107,6 +115,70 @@ describeBrowser("the console in a browser", () => {
       expect(await violationsOf(page)).toEqual([])
       await page.setViewportSize({ width: 1280, height: 720 })
     })
+  })
+
+  test("goes from a refused request in the log to its explanation and route", async () => {
+    await page.goto(`${origin()}/console/log?status=403`)
+    await page.getByText("Waiting for requests").waitFor()
+    const shown = page.getByRole("button", { name: "GET /order/7" }).first()
+    while (!(await shown.isVisible())) {
+      await call(ports, "/order/7", "bob")
+      await call(ports, "/hello")
+    }
+    expect(await page.getByText("/hello").count()).toBe(0)
+    await shown.click()
+    await page
+      .getByText("bob is not viewer of order:7")
+      .or(page.getByText("user:bob is not viewer"))
+      .first()
+      .waitFor()
+    expect(await violationsOf(page)).toEqual([])
+    await page.getByRole("link", { name: "Why was it refused?" }).click()
+    await page.getByRole("heading", { name: "Proof" }).waitFor()
+    expect(await violationsOf(page)).toEqual([])
+    await page.getByRole("link", { name: "GET /order/{id}" }).click()
+    await page.getByRole("heading", { name: "Refusals by step" }).waitFor()
+    await page.goBack()
+    await page.getByRole("heading", { name: "Proof" }).waitFor()
+  })
+
+  test("opens pages by keys", async () => {
+    await page.goto(`${origin()}/console/overview`)
+    await page.getByRole("heading", { name: "Processes" }).waitFor()
+    await page.keyboard.press("g")
+    await page.keyboard.press("r")
+    await page.getByRole("heading", { name: "Routes" }).waitFor()
+    await page.keyboard.press("/")
+    await page.keyboard.type("hello")
+    await page.getByText("1 route of plan").waitFor()
+    expect(page.url()).toContain("text=hello")
+    await page.keyboard.press("Escape")
+    await page.getByRole("heading", { name: "Routes" }).click()
+    await page.keyboard.press("?")
+    await page.getByRole("dialog", { name: "Keys" }).waitFor()
+  })
+
+  test("shows markup as text, wherever it comes from", async () => {
+    const evil = `<img src=x onerror="document.title='owned'">`
+    await page.goto(
+      `${origin()}/console/log?caller=${encodeURIComponent(evil)}&route=${encodeURIComponent(evil)}`,
+    )
+    await page.getByText("Waiting for requests").waitFor()
+    await page.goto(`${origin()}/console/log/${encodeURIComponent(evil)}`)
+    await page.getByText("no process keeps a refusal").waitFor()
+    await page.goto(`${origin()}/console/routes/${encodeURIComponent(evil)}`)
+    await page.getByText("has no route").waitFor()
+    await page.goto(
+      `${origin()}/console/try?target=/${encodeURIComponent(evil)}&sub=${encodeURIComponent(evil)}`,
+    )
+    await page.getByText("No route matches").waitFor()
+    await call(ports, `/${encodeURIComponent(evil)}`)
+    await page.goto(`${origin()}/console/log`)
+    await page.getByText("Waiting for requests").waitFor()
+    while ((await page.getByText("not-found").count()) === 0)
+      await call(ports, `/${encodeURIComponent(evil)}`)
+    expect(await page.locator("img").count()).toBe(0)
+    expect(await page.title()).not.toContain("owned")
   })
 
   test("had no error, and broke its own policy nowhere", () => {

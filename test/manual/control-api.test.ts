@@ -16,8 +16,10 @@ import {
   outageRollbackAnswer,
   outageRollbackRequest,
   pruneRequest,
+  refusalsQuery,
   rollbackRequest,
   rotateRequest,
+  routesQuery,
   usageQuery,
 } from "../../runtime/control/api.ts"
 import { nextState, subscriptionActions } from "../../runtime/control/subscription-states.ts"
@@ -63,6 +65,8 @@ test.each([
   ["POST /v1/prune", pruneRequest.shape],
   ["POST /v1/tokens", createTokenRequest.shape],
   ["GET /v1/events", eventsQuery.shape],
+  ["GET /v1/routes", routesQuery.shape],
+  ["GET /v1/refusals", refusalsQuery.shape],
   ["GET /v1/audit", auditQuery.shape],
   ["POST /v1/audit/prune", auditPruneRequest.shape],
 ])("the section of `%s` has every field", (route, shape) => {

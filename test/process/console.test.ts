@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, expect, it } from "vitest"
-import type { LoggedRequest, TrafficPoint } from "../../runtime/control/api.ts"
+import type {
+  LoggedRequest,
+  RefusalsAnswer,
+  RouteAnswer,
+  RoutesAnswer,
+  TrafficPoint,
+} from "../../runtime/control/api.ts"
 import type { Runtime } from "../../runtime/process/settings.ts"
 import { createMigratedDatabase, describePostgres } from "../postgres.ts"
 import { author, call, control, freePorts, type Ports, planOf, start, token } from "./project.ts"
@@ -130,6 +136,33 @@ describePostgres("the console's listener", () => {
       points.some(({ refusals }) => Object.keys(refusals).some((name) => name.startsWith("unauthorized"))),
     ).toBe(true)
     expect(process).toMatchObject({ pid: globalThis.process.pid })
+  })
+
+  it("shows routes with their steps, places and counts, and the last refusals", async () => {
+    await call(ports, "/order/1")
+    const all = (await control(ports, "GET", "/v1/routes")).body as unknown as RoutesAnswer
+    expect(all).toMatchObject({ serial: 1, total: 2, next: null })
+    const first = (await control(ports, "GET", "/v1/routes?limit=1")).body as unknown as RoutesAnswer
+    const after = `after=${encodeURIComponent(first.next ?? "")}`
+    const second = (await control(ports, "GET", `/v1/routes?limit=1&${after}`))
+      .body as unknown as RoutesAnswer
+    expect([...first.routes, ...second.routes].map(({ key }) => key)).toEqual([
+      "GET /hello",
+      "GET /order/{id}",
+    ])
+    const found = (await control(ports, "GET", "/v1/routes?text=ORDER%20get")).body as unknown as RoutesAnswer
+    expect(found.routes[0]?.counts?.requests[4]).toBeGreaterThan(0)
+    const key = encodeURIComponent("GET /order/{id}")
+    const route = (await control(ports, "GET", `/v1/routes/${key}`)).body as unknown as RouteAnswer
+    const steps = route.sections.flatMap(({ steps: each }) => each)
+    const own = (kind: string) => steps.find(({ step }) => step["kind"] === kind)?.isInherited
+    expect([own("validate-key"), own("require"), own("respond")]).toEqual([true, false, false])
+    expect(steps.every(({ place }) => place.startsWith("gateway.conf:"))).toBe(true)
+    expect((await control(ports, "GET", "/v1/routes/none")).status).toBe(404)
+    const { refusals } = (await control(ports, "GET", `/v1/refusals?route=${key}`))
+      .body as unknown as RefusalsAnswer
+    expect(refusals[0]).toMatchObject({ path: "/order/1", status: 401, route: "GET /order/{id}" })
+    expect((await control(ports, "GET", "/v1/refusals?route=none")).body).toEqual({ refusals: [] })
   })
 })
 

@@ -68,6 +68,18 @@ export async function signOut(): Promise<void> {
   who.value = null
 }
 
+const roles: readonly WhoamiAnswer["role"][] = ["viewer", "operator", "publisher", "admin"]
+
+/** Whether the operator may do what needs a role and an operation. Buttons for everything else are not shown. */
+export function may(role: WhoamiAnswer["role"], operation: string): boolean {
+  const me = who.value
+  if (me === null || me === undefined || roles.indexOf(me.role) < roles.indexOf(role)) return false
+  const { may: scope } = me
+  return (
+    scope === null || scope.includes(operation) || scope.includes(operation.split(".", 1)[0] ?? operation)
+  )
+}
+
 /** A session ends after 30 minutes without a request. Somebody who only reads and scrolls uses it, too. */
 export function keepSession(): void {
   let last = Date.now()

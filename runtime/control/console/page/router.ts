@@ -56,6 +56,12 @@ export function go(address: string, replace = false): void {
   place.value = here()
 }
 
+/** Changes values of the query of this view, without a step of the back button. */
+export function setQuery(changes: Readonly<Record<string, string | undefined>>): void {
+  const query = { ...Object.fromEntries(place.peek().query), ...changes }
+  go(addressOf(place.peek().segments, query), true)
+}
+
 /** Follows links within the console without loading the page again. Clicks with a modifier stay those of the browser. */
 export function followLinks(root: HTMLElement): void {
   root.addEventListener("click", (event) => {

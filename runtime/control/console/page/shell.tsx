@@ -1,28 +1,46 @@
 import { useSignal } from "@preact/signals"
 import type { ComponentType } from "preact"
-import { useEffect, useRef } from "preact/hooks"
+import { useEffect, useMemo, useRef } from "preact/hooks"
 import type { WhoamiAnswer } from "../../api.ts"
-import { signOut } from "./client.ts"
+import { may, signOut } from "./client.ts"
 import { linkState, status } from "./events.ts"
 import { Keys, useKeys } from "./keys.tsx"
 import { Badge, Failed, Loading } from "./parts/basic.tsx"
 import { addressOf, pageName, place } from "./router.ts"
 
-/** A page of the console. `key`: the letter that opens it after `g`. */
+/** A page of the console. `key`: the letter that opens it after `g`; `needs`: the operation that its operator may do at least. */
 interface Page {
   readonly name: string
   readonly title: string
   readonly key: string
+  readonly needs: string
   load(): Promise<{ readonly default: ComponentType }>
 }
 
 /** The pages, each loaded when it is opened. */
-const pages: readonly Page[] = [
-  { name: "overview", title: "Overview", key: "o", load: () => import("./pages/overview.tsx") },
+const allPages: readonly Page[] = [
+  {
+    name: "overview",
+    title: "Overview",
+    key: "o",
+    needs: "traffic",
+    load: () => import("./pages/overview.tsx"),
+  },
+  { name: "routes", title: "Routes", key: "r", needs: "plan.read", load: () => import("./pages/routes.tsx") },
+  { name: "try", title: "Try it", key: "t", needs: "explain", load: () => import("./pages/try.tsx") },
+  { name: "log", title: "Log", key: "l", needs: "traffic", load: () => import("./pages/log.tsx") },
+  {
+    name: "backends",
+    title: "Backends",
+    key: "b",
+    needs: "status",
+    load: () => import("./pages/backends.tsx"),
+  },
 ]
 
 /** The frame around every page: navigation, who is signed in, and whether what is shown is live. */
 export function Shell({ me }: { readonly me: WhoamiAnswer }) {
+  const pages = useMemo(() => allPages.filter(({ needs }) => may("viewer", needs)), [me])
   const current = pages.find(({ name }) => name === pageName.value)
   useKeys(pages)
   const main = useRef<HTMLElement>(null)

@@ -1,0 +1,150 @@
+import type { FastifyInstance } from "fastify"
+import type { Plan } from "../plan/plan.ts"
+import type { Route } from "../plan/resources.ts"
+import { nestedSteps, type StepId } from "../plan/steps.ts"
+import { durationBounds } from "../telemetry/metrics.ts"
+import {
+  type PlanAnswer,
+  type RouteAnswer,
+  type RouteCounts,
+  type RouteStep,
+  type RoutesAnswer,
+  refusalsQuery,
+  routesQuery,
+} from "./api.ts"
+import { bodyOf } from "./body.ts"
+import type { ControlPorts } from "./ports.ts"
+import { sendProblem } from "./problem.ts"
+
+type RoutePorts = Pick<ControlPorts, "history" | "plan" | "routeCounts" | "recentRefusals">
+
+const sections = ["inbound", "backend", "outbound", "onError"] as const
+
+/**
+ * `GET /v1/routes`: routes of the newest plan, with what this process has counted. `GET /v1/routes/{key}`: one of them with its steps.
+ * `GET /v1/refusals`: requests that were refused a short time ago.
+ */
+export function addRouteRoutes(app: FastifyInstance, ports: RoutePorts): void {
+  const newest = new NewestPlan(ports)
+  app.get("/v1/routes", async (request, reply): Promise<RoutesAnswer | typeof reply> => {
+    const question = bodyOf(routesQuery, request.query, reply)
+    if (question === undefined) return reply
+    const found = await newest.read()
+    if (found === undefined) return { serial: null, total: 0, bounds: durationBounds, routes: [], next: null }
+    const { text, after, limit } = question
+    const words = text.toLowerCase().split(/\s+/)
+    const all = Object.entries(found.plan.plan.routes).filter(([key, route]) => fits(key, route, words))
+    const rest = after === "" ? all : all.slice(all.findIndex(([key]) => key === after) + 1)
+    const page = rest.slice(0, limit)
+    const counts = await ports.routeCounts(page.map(([key]) => key))
+    return {
+      ...{ serial: found.record.serial, total: all.length, bounds: durationBounds },
+      routes: page.map(([key, route]) => ({
+        ...summaryOf(found.plan, key, route),
+        counts: counts[key] ?? null,
+      })),
+      next: rest.length > limit ? (page.at(-1)?.[0] ?? null) : null,
+    }
+  })
+  app.get<{ Params: { key: string } }>("/v1/routes/:key", async ({ params: { key } }, reply) => {
+    const found = await newest.read()
+    const route = found?.plan.plan.routes[key]
+    if (found === undefined || route === undefined)
+      return sendProblem(reply, "not-found", `the newest plan has no route \`${key}\``)
+    const counts = await ports.routeCounts([key])
+    return routeAnswerOf(found, key, route, counts[key])
+  })
+  app.get("/v1/refusals", async (request, reply) => {
+    const question = bodyOf(refusalsQuery, request.query, reply)
+    if (question === undefined) return reply
+    const { route, limit } = question
+    const all = await ports.recentRefusals()
+    return { refusals: all.filter((each) => route === undefined || each.route === route).slice(0, limit) }
+  })
+}
+
+/** The newest plan with its places. A plan may be 10 MB, so the last one is kept, and only its record is asked for. */
+class NewestPlan {
+  readonly #ports: Pick<RoutePorts, "history" | "plan">
+  #kept: PlanAnswer | undefined
+
+  constructor(ports: Pick<RoutePorts, "history" | "plan">) {
+    this.#ports = ports
+  }
+
+  async read(): Promise<PlanAnswer | undefined> {
+    const [record] = await this.#ports.history(1)
+    if (record === undefined) return undefined
+    const isSame = this.#kept?.record.stamp === record.stamp && this.#kept.record.serial === record.serial
+    if (!isSame) this.#kept = await this.#ports.plan(record.serial)
+    return this.#kept
+  }
+}
+
+/** Every word is a part of the key or of a name. */
+function fits(key: string, { api, version, operation }: Route, words: readonly string[]): boolean {
+  const text = `${key} ${api} ${version ?? ""} ${operation}`.toLowerCase()
+  return words.every((word) => text.includes(word))
+}
+
+function summaryOf({ origins }: Plan, key: string, route: Route) {
+  const { api, version, operation, method, path, hosts = [] } = route
+  return { ...{ key, api, version, operation, method, path, hosts }, place: origins[`routes.${key}`] ?? "" }
+}
+
+function routeAnswerOf(
+  { plan, record }: PlanAnswer,
+  key: string,
+  route: Route,
+  counts: RouteCounts | undefined,
+): RouteAnswer {
+  const isOwn = ownPlaces(plan, key)
+  const stepsAt = (ids: readonly StepId[], at: string): RouteStep[] =>
+    ids.flatMap((id, index) => {
+      const step = plan.plan.steps[id]
+      if (step === undefined) return []
+      const here = `${at}.${index}`
+      const place = plan.origins[`routes.${key}.${here}`] ?? ""
+      const inside = nestedSteps(step).map(({ place: name, steps }) => ({
+        name,
+        steps: stepsAt(steps, `${here}.${name}`),
+      }))
+      return [
+        { at: here, place, isInherited: place !== "" && !isOwn(place), step: withoutInner(step), inside },
+      ]
+    })
+  const { timeoutMs } = route
+  return {
+    ...{ serial: record.serial, ...summaryOf(plan, key, route), timeoutMs, counts: counts ?? null },
+    bounds: durationBounds,
+    sections: sections.map((name) => ({ name, steps: stepsAt(route.sections[name], name) })),
+  }
+}
+
+/** A step without its inner lists, which the answer has beside it. */
+function withoutInner(step: Plan["plan"]["steps"][string]): Record<string, unknown> {
+  const inner = new Set(nestedSteps(step).map(({ place }) => place.split(".", 1)[0]))
+  return Object.fromEntries(Object.entries(step).filter(([name]) => !inner.has(name)))
+}
+
+/** Which places are in the text of a route itself: from its line to that of the next route or API in the same file. All others are of what is around it. */
+function ownPlaces({ origins, plan }: Plan, key: string): (place: string) => boolean {
+  const own = placeOf(origins[`routes.${key}`] ?? "")
+  const begins = [
+    ...Object.keys(plan.routes).map((each) => `routes.${each}`),
+    ...Object.keys(origins).filter((each) => /^apis\.[^.]+\.path$/.test(each)),
+  ]
+    .map((each) => placeOf(origins[each] ?? ""))
+    .filter(({ file, line }) => file === own.file && line > own.line)
+    .map(({ line }) => line)
+  const end = Math.min(...begins, Number.POSITIVE_INFINITY)
+  return (place) => {
+    const { file, line } = placeOf(place)
+    return file === own.file && line >= own.line && line < end
+  }
+}
+
+function placeOf(place: string): { readonly file: string; readonly line: number } {
+  const [, file = "", line = "0"] = /^(.*?):(\d+)/.exec(place) ?? []
+  return { file, line: Number(line) }
+}
