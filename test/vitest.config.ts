@@ -31,7 +31,7 @@ const more = [
   "test/model/{bad-input,format}.test.ts",
   "test/model-compare/{random,three-sources}.test.ts",
   "test/service/edits.test.ts",
-  "test/store/{bulk-write,parts,plans,refusals,subscriptions}.test.ts",
+  "test/store/{bulk-write,contract,parts,plans,refusals,subscriptions}.test.ts",
   "test/syntax/hostile.test.ts",
   "test/usage/{quotas,recorder}.test.ts",
   "test/validation/pieces.test.ts",
@@ -47,13 +47,13 @@ const onlyLong = [
   "test/e2e/azure-wing.test.ts",
   // `npm test` has test/mistakes, which makes mistakes of more kinds.
   "test/gateway-conf/{budgets,single-mistakes}.test.ts",
-  "test/gateway/slow-clients.test.ts",
+  "test/gateway/{oidc-shared,slow-clients}.test.ts",
   "test/manual/running-many.test.ts",
   "test/machines/schedules.test.ts",
   "test/process/database-states.test.ts",
   "test/process/{canary-fleet,failover,kept-plan,lost-plans,outage-rollbacks,pooler,replicas,rolled-back}.test.ts",
   "test/redis/topologies.test.ts",
-  "test/store/{pglite,prune,replicas}.test.ts",
+  "test/store/{capabilities,faults,pglite,prune,replicas}.test.ts",
   "test/workers/{canary,ends,sockets,worker-faults}.test.ts",
 ]
 const {

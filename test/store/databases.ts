@@ -67,10 +67,10 @@ export async function projectDatabase(
 
 type Body = (database: () => Database) => void
 
-/** The same tests on both adapters, and through a pooler, each with a migrated database of its own. */
+/** The same tests on both adapters, and in `npm run test:long` through a pooler, each with a migrated database of its own. */
 export function describeDatabases(name: string, body: Body): void {
   describeServer(name, body)
-  describePooler(name, body)
+  if (isLong) describePooler(name, body)
   describeEmbedded(name, body)
 }
 
