@@ -892,3 +892,18 @@ export const refusalsQuery = z.strictObject({
 /** Response of `GET /v1/refusals`: the last refused requests that the process remembers, newest first. */
 export const refusalsAnswer = z.strictObject({ refusals: z.array(refusal) })
 export type RefusalsAnswer = z.infer<typeof refusalsAnswer>
+
+/** Query of `GET /v1/plans/{serial}/changes`. `from`: the serial that the plan is compared with (default: the one before). */
+export const planChangesQuery = z.strictObject({ from: z.coerce.number().int().min(1).optional() })
+
+/**
+ * Response of `GET /v1/plans/{serial}/changes`. `from` null: it was the first plan. `classes` is empty for a change that neither opens, closes nor breaks anything; `routes`: keys of those
+ * that it concerns, at most 100. `cut`: there are more changes.
+ */
+export const planChangesAnswer = z.strictObject({
+  from: z.number().int().nullable(),
+  to: z.number().int(),
+  changes: z.array(z.strictObject({ classes: allow, routes: z.array(text), text })),
+  cut: z.boolean(),
+})
+export type PlanChangesAnswer = z.infer<typeof planChangesAnswer>

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs"
 import type { AxeResults, RunOptions } from "axe-core"
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { reviewPlans } from "../../compiler/cli/review-plans.ts"
 import type { Runtime } from "../../runtime/process/settings.ts"
 import { createMigratedDatabase } from "../postgres.ts"
 import { author, call, control, freePorts, type Ports, planOf, start, token } from "../process/project.ts"
@@ -16,6 +17,9 @@ const firstLoadMax = 250_000
 const rules: RunOptions = { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] }
 const axe = readFileSync(`${projectRoot}node_modules/axe-core/axe.min.js`, "utf8")
 
+/** Markup that would change the title. */
+const evil = `<img src=x onerror="document.title='owned'">`
+
 /** Every page: its address, and a text that is there when it has loaded. */
 const pages: readonly (readonly [path: string, text: string])[] = [
   ["overview", "Processes"],
@@ -24,6 +28,12 @@ const pages: readonly (readonly [path: string, text: string])[] = [
   ["try?method=GET&target=/order/1&sub=ann", "The gateway responds itself"],
   ["log", "Waiting for requests"],
   ["backends", "The plan has no backends"],
+  ["plans", "newest"],
+  ["plans/2", "Changes since plan 1"],
+  ["plans/1?rollback=yes", "Type 1 to confirm"],
+  ["subscriptions", "lena"],
+  ["subscriptions/lena", "primary key"],
+  ["usage?by=day,api", "Calls"],
   ["nowhere", "Page not found"],
 ]
 
@@ -48,8 +58,13 @@ describeBrowser("the console in a browser", () => {
     const database = await createMigratedDatabase()
     drop = database.drop
     ports = await freePorts()
-    runtime = await start(database.url, ports)
-    await runtime.apply(planOf(ports), author)
+    runtime = await start(database.url, ports, { reviewPlans })
+    const product = "product partner { apis order }"
+    await runtime.apply(planOf(ports, "hello", product), author)
+    await runtime.apply(planOf(ports, "hi", product), { ...author, message: evil })
+    await control(ports, "POST", "/v1/subscriptions", {
+      ...{ name: "lena", scope: { product: "partner" }, owner: evil, note: evil },
+    })
     await call(ports, "/hello")
     await call(ports, "/order/1", "ann")
     browser = await chromium.launch({ executablePath: executablePath ?? "", args: ["--no-sandbox"] })
@@ -110,8 +125,12 @@ describeBrowser("the console in a browser", () => {
       await page.getByText(text).first().waitFor()
       expect(await violationsOf(page)).toEqual([])
       await page.setViewportSize({ width: 390, height: 844 })
-      const surplus = await page.evaluate("document.documentElement.scrollWidth - innerWidth")
-      expect(surplus, "wider than a phone").toBe(0)
+      // Plots follow the size a moment later.
+      await expect
+        .poll(() => page.evaluate("document.documentElement.scrollWidth - innerWidth"), {
+          message: "wider than a phone",
+        })
+        .toBe(0)
       expect(await violationsOf(page)).toEqual([])
       await page.setViewportSize({ width: 1280, height: 720 })
     })
@@ -142,6 +161,63 @@ describeBrowser("the console in a browser", () => {
     await page.getByRole("heading", { name: "Proof" }).waitFor()
   })
 
+  test("rolls back after the changes were read and the serial was typed", async () => {
+    await page.goto(`${origin()}/console/plans`)
+    await page.getByRole("link", { name: "1", exact: true }).click()
+    await page.getByRole("button", { name: "Roll back to this plan" }).click()
+    const button = page.getByRole("button", { name: "Roll back", exact: true })
+    await page.getByLabel("Type 1 to confirm").fill("1")
+    for (const box of await page.getByRole("checkbox").all()) await box.check()
+    await page.getByLabel("Why").fill("it was better")
+    await button.click()
+    await page.getByRole("heading", { name: "Plan 3" }).waitFor()
+    await page.getByText("it was better").waitFor()
+    expect(await call(ports, "/hello")).toBe("hello")
+  })
+
+  test("issues a subscription, shows its keys once, replaces one, and suspends it", async () => {
+    await page.goto(`${origin()}/console/subscriptions`)
+    await page.getByRole("button", { name: "Issue a subscription" }).click()
+    await page.getByLabel("Name", { exact: true }).fill("otto")
+    await page.getByLabel("Access to").selectOption("product partner")
+    expect(await violationsOf(page)).toEqual([])
+    await page.getByRole("button", { name: "Issue", exact: true }).click()
+    await page.getByText("nothing shows these keys again").waitFor()
+    const key = (await page.locator("dialog code").first().textContent()) ?? ""
+    await page.getByRole("button", { name: "Done" }).click()
+    await page.getByRole("heading", { name: "otto" }).waitFor()
+    expect(await page.content()).not.toContain(key)
+    const status = async (given: string) =>
+      (await fetch(`http://127.0.0.1:${ports.gateway}/order/1`, { headers: { "x-api-key": given } })).status
+    await expect.poll(() => status(key)).toBe(403)
+    await page.getByRole("button", { name: "Replace the primary key" }).click()
+    await page.getByText("nothing shows this key again").waitFor()
+    await expect.poll(() => status(key)).toBe(401)
+    await page.getByRole("button", { name: "Suspend" }).click()
+    await page.getByText("suspended").waitFor()
+    await page.getByRole("button", { name: "Delete" }).click()
+    await page.getByLabel("Type its name to confirm").fill("otto")
+    await page.getByRole("button", { name: "Delete", exact: true }).click()
+    await page.getByRole("heading", { name: "Subscriptions" }).waitFor()
+  })
+
+  test("shows a viewer no button that the role does not allow", async () => {
+    const expiresAt = "2100-01-01T00:00:00Z"
+    const made = await control(ports, "POST", "/v1/tokens", { name: "vera", role: "viewer", expiresAt })
+    const other = await browser.newContext()
+    const viewer = await watched(other, faults, origin())
+    await viewer.goto(`${origin()}/console/plans/1`)
+    await viewer.getByLabel("Token").fill(String(made.body["secret"]))
+    await viewer.keyboard.press("Enter")
+    await viewer.getByRole("heading", { name: "Plan 1" }).waitFor()
+    await viewer.getByText("first plan of the history").waitFor()
+    expect(await viewer.getByRole("button").allTextContents()).toEqual(["Sign out"])
+    await viewer.goto(`${origin()}/console/subscriptions/lena`)
+    await viewer.getByText("primary key").waitFor()
+    expect(await viewer.getByRole("button").allTextContents()).toEqual(["Sign out"])
+    await other.close()
+  })
+
   test("opens pages by keys", async () => {
     await page.goto(`${origin()}/console/overview`)
     await page.getByRole("heading", { name: "Processes" }).waitFor()
@@ -159,7 +235,6 @@ describeBrowser("the console in a browser", () => {
   })
 
   test("shows markup as text, wherever it comes from", async () => {
-    const evil = `<img src=x onerror="document.title='owned'">`
     await page.goto(
       `${origin()}/console/log?caller=${encodeURIComponent(evil)}&route=${encodeURIComponent(evil)}`,
     )

@@ -6,6 +6,7 @@ import type {
   RoutesAnswer,
   TrafficPoint,
 } from "../../runtime/control/api.ts"
+import type { PlanReview } from "../../runtime/control/ports.ts"
 import type { Runtime } from "../../runtime/process/settings.ts"
 import { createMigratedDatabase, describePostgres } from "../postgres.ts"
 import { author, call, control, freePorts, type Ports, planOf, start, token } from "./project.ts"
@@ -30,7 +31,12 @@ describePostgres("the console's listener", () => {
     const database = await createMigratedDatabase()
     drop = database.drop
     ports = await freePorts()
-    runtime = await start(database.url, ports)
+    // The comparison itself has tests of its own; here its result is what counts.
+    const reviewPlans: PlanReview = async (before, after) =>
+      JSON.stringify(before) === JSON.stringify(after)
+        ? []
+        : [{ classes: ["opens"], routes: ["GET /hello"], text: "changed" }]
+    runtime = await start(database.url, ports, { reviewPlans })
     await runtime.apply(planOf(ports), author)
   })
   afterAll(async () => {
@@ -163,6 +169,19 @@ describePostgres("the console's listener", () => {
       .body as unknown as RefusalsAnswer
     expect(refusals[0]).toMatchObject({ path: "/order/1", status: 401, route: "GET /order/{id}" })
     expect((await control(ports, "GET", "/v1/refusals?route=none")).body).toEqual({ refusals: [] })
+  })
+
+  it("tells what a plan of the history changes", async () => {
+    await runtime.apply(planOf(ports, "hi"), author)
+    await runtime.apply(planOf(ports), author)
+    const changes = async (path: string) => (await control(ports, "GET", `/v1/plans/${path}`)).body
+    const change = { classes: ["opens"], routes: ["GET /hello"], text: "changed" }
+    expect(await changes("1/changes")).toEqual({ from: null, to: 1, changes: [], cut: false })
+    expect(await changes("3/changes")).toEqual({ from: 2, to: 3, changes: [change], cut: false })
+    expect(await changes("3/changes?from=1")).toEqual({ from: 1, to: 3, changes: [], cut: false })
+    expect(await changes("3/changes?from=1")).toMatchObject({ from: 1, to: 3 })
+    for (const path of ["9/changes", "x/changes", "1/changes?from=9"])
+      expect(await changes(path), path).toMatchObject({ status: 404 })
   })
 })
 

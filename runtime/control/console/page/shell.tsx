@@ -29,6 +29,12 @@ const allPages: readonly Page[] = [
   { name: "routes", title: "Routes", key: "r", needs: "plan.read", load: () => import("./pages/routes.tsx") },
   { name: "try", title: "Try it", key: "t", needs: "explain", load: () => import("./pages/try.tsx") },
   { name: "log", title: "Log", key: "l", needs: "traffic", load: () => import("./pages/log.tsx") },
+  { name: "plans", title: "Plans", key: "p", needs: "plan.read", load: () => import("./pages/plans.tsx") },
+  {
+    ...{ name: "subscriptions", title: "Subscriptions", key: "s", needs: "subscription.read" },
+    load: () => import("./pages/subscriptions.tsx"),
+  },
+  { name: "usage", title: "Usage", key: "u", needs: "usage", load: () => import("./pages/usage.tsx") },
   {
     name: "backends",
     title: "Backends",
@@ -80,6 +86,8 @@ function useTitle(main: { readonly current: HTMLElement | null }, title: string)
     document.title = `${name === undefined ? title : name} · Sallyport`
   }, [title, name])
   useEffect(() => {
+    // On a phone the row of pages is wider than the screen.
+    document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" })
     if (!isFirst.current) main.current?.querySelector("h1")?.focus()
     isFirst.current = false
   }, [title])

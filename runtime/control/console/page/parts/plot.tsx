@@ -22,6 +22,8 @@ interface PlotProps {
   readonly lines: readonly Line[]
   readonly marks: readonly Mark[]
   readonly text: (value: number) => string
+  /** The values are of whole days. */
+  readonly isDaily?: boolean
 }
 
 const height = 170
@@ -76,7 +78,7 @@ function spoken({ label, lines, text }: PlotProps): string {
 }
 
 function optionsOf(
-  { lines, text }: PlotProps,
+  { lines, text, isDaily = false }: PlotProps,
   element: HTMLElement,
   marks: { readonly current: readonly Mark[] },
 ): UPlot.Options {
@@ -89,11 +91,17 @@ function optionsOf(
     cursor: { y: false, points: { size: 6 } },
     scales: { y: { range: (_, low, high) => [Math.min(0, low), high > 0 ? high * 1.1 : 1] } },
     axes: [
-      { ...axis, font: "11px system-ui", size: 28, space: 70, values: (_, times) => times.map(clockText) },
+      {
+        ...axis,
+        font: "11px system-ui",
+        size: 28,
+        space: 70,
+        values: (_, times) => times.map(isDaily ? dayText : clockText),
+      },
       { ...axis, font: "11px system-ui", size: 62, values: (_, values) => values.map(text) },
     ],
     series: [
-      { label: "at", value: (_, at) => (at === null ? "now" : clockText(at)) },
+      { label: "at", value: (_, at) => (at === null ? "now" : isDaily ? dayText(at) : clockText(at)) },
       ...lines.map(
         ({ label, tone }): UPlot.Series => ({
           ...{ label, stroke: colour(tone), width: 1.5 },
@@ -110,6 +118,10 @@ function optionsOf(
 }
 
 const clock = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" })
+
+function dayText(seconds: number): string {
+  return new Date(seconds * 1000).toISOString().slice(5, 10)
+}
 
 function clockText(seconds: number): string {
   return clock.format(new Date(seconds * 1000))

@@ -1,0 +1,290 @@
+import { type Signal, useSignal } from "@preact/signals"
+import type { ApplyAnswer, HistoryAnswer, PlanChangesAnswer, PlanRecord } from "../../../api.ts"
+import { call, may, who } from "../client.ts"
+import { counted, momentText } from "../format.ts"
+import { useLoaded } from "../loaded.ts"
+import { Badge, Empty, Failed, Field, Loading, PageHead, Panel, type Tone } from "../parts/basic.tsx"
+import { addressOf, go, place, setQuery } from "../router.ts"
+
+type PlanChange = PlanChangesAnswer["changes"][number]
+type Danger = PlanChange["classes"][number]
+
+const dangers: readonly (readonly [name: Danger, tone: Tone, about: string])[] = [
+  ["opens", "bad", "more is allowed than before"],
+  ["breaking", "warn", "requests that worked may fail"],
+  ["closes", "warn", "less is allowed than before"],
+]
+
+/** One plan of the history: who applied it and why, what it changed, and the way back to it. */
+export default function PlanPage({ serial }: { readonly serial: string }) {
+  const { answer, error, reload } = useLoaded<HistoryAnswer>("/v1/plans?limit=500")
+  const plans = answer.value?.plans ?? []
+  const plan = plans.find((each) => String(each.serial) === serial)
+  const newest = plans[0]
+  const isRollback = place.value.query.has("rollback") && newest !== undefined && plan !== newest
+  return (
+    <>
+      <p class="crumbs">
+        <a href={addressOf(["plans"])}>Plans</a>
+      </p>
+      <PageHead
+        title={isRollback ? `Roll back to plan ${serial}` : `Plan ${serial}`}
+        about={
+          plan && `${momentText(plan.at)} by ${plan.who}${plan.message === null ? "" : `: ${plan.message}`}`
+        }
+        actions={
+          plan !== undefined &&
+          plan !== newest &&
+          !isRollback &&
+          may("publisher", "plan.rollback") && (
+            <button type="button" onClick={() => setQuery({ rollback: "yes" })}>
+              Roll back to this plan …
+            </button>
+          )
+        }
+      />
+      {error.value !== undefined && <Failed error={error.value} retry={reload} />}
+      {answer.value === undefined && error.value === undefined && <Loading />}
+      {answer.value !== undefined && plan === undefined && (
+        <Empty title={`The last ${plans.length} plans have no serial ${serial}`} />
+      )}
+      {plan && !isRollback && <Facts plan={plan} />}
+      {plan && newest && <Changes from={isRollback ? newest : undefined} to={plan} isRollback={isRollback} />}
+    </>
+  )
+}
+
+function Facts({ plan }: { readonly plan: PlanRecord }) {
+  const { commit, digest, stamp, provenance } = plan
+  const facts: (readonly [string, string | undefined])[] = [
+    ["commit", commit ?? undefined],
+    ["digest", digest],
+    ["stamp", stamp],
+    ["signed by", provenance?.signer],
+    ["compiled by", provenance?.seal?.author.who],
+    ...(provenance?.consents ?? []).map(
+      ({ who: name, allow, message }) =>
+        ["consent", `${name}: ${allow.join(", ")}${message === null ? "" : ` (${message})`}`] as const,
+    ),
+  ]
+  return (
+    <Panel title="Origin">
+      <dl class="facts">
+        {facts
+          .filter(([, value]) => value !== undefined)
+          .map(([name, value]) => (
+            <div key={name + value}>
+              <dt>{name}</dt>
+              <dd>
+                <code>{value}</code>
+              </dd>
+            </div>
+          ))}
+      </dl>
+    </Panel>
+  )
+}
+
+/** What reviewers read: the number of changes of each class, then each change in one line, the dangerous ones first. */
+function Changes(props: {
+  readonly from: PlanRecord | undefined
+  readonly to: PlanRecord
+  readonly isRollback: boolean
+}) {
+  const { from, to, isRollback } = props
+  const query = from === undefined ? "" : `?from=${from.serial}`
+  const { answer, error, reload } = useLoaded<PlanChangesAnswer>(`/v1/plans/${to.serial}/changes${query}`)
+  const found = answer.value
+  if (error.value !== undefined) return <Failed error={error.value} retry={reload} />
+  if (found === undefined) return <Loading />
+  const sorted = [...found.changes].sort((one, other) => rank(one) - rank(other))
+  return (
+    <>
+      <Panel
+        title={found.from === null ? "Changes" : `Changes since plan ${found.from}`}
+        aside={counted(found.changes.length, "change")}
+      >
+        {found.from === null ? (
+          <Empty title="It was the first plan of the history" />
+        ) : sorted.length === 0 ? (
+          <Empty title="Nothing changes" />
+        ) : (
+          <>
+            <Summary changes={sorted} />
+            <ul class="changes">
+              {sorted.map((each, at) => (
+                <ChangeLine key={`${at} ${each.text}`} change={each} />
+              ))}
+            </ul>
+            {found.cut && <p class="quiet">There are more changes; `sallyport diff` shows all.</p>}
+          </>
+        )}
+      </Panel>
+      <TextDifference from={found.from} to={to.serial} />
+      {isRollback && from && <Rollback from={from} to={to} changes={sorted} />}
+    </>
+  )
+}
+
+function rank({ classes }: PlanChange): number {
+  const first = dangers.findIndex(([name]) => classes.includes(name))
+  return first === -1 ? dangers.length : first
+}
+
+function Summary({ changes }: { readonly changes: readonly PlanChange[] }) {
+  return (
+    <p class="summary">
+      {dangers.map(([name, tone, about]) => {
+        const count = changes.filter(({ classes }) => classes.includes(name)).length
+        return (
+          <span key={name}>
+            <Badge tone={count === 0 ? "plain" : tone}>
+              {count} {name}
+            </Badge>{" "}
+            <span class="quiet">{about}</span>
+          </span>
+        )
+      })}
+    </p>
+  )
+}
+
+function ChangeLine({ change: { classes, routes, text } }: { readonly change: PlanChange }) {
+  return (
+    <li>
+      <span class="change-classes">
+        {classes.length === 0 ? <Badge tone="plain">neutral</Badge> : null}
+        {dangers
+          .filter(([name]) => classes.includes(name))
+          .map(([name, tone]) => (
+            <Badge key={name} tone={tone}>
+              {name}
+            </Badge>
+          ))}
+      </span>
+      <span class="change-text">{text}</span>
+      {routes.length > 0 && (
+        <details>
+          <summary>{counted(routes.length, "route")}</summary>
+          <ul class="plain-list">
+            {routes.map((key) => (
+              <li key={key}>
+                <a href={addressOf(["routes", key])}>
+                  <code>{key}</code>
+                </a>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </li>
+  )
+}
+
+/** Both plans as JSON, for tools that compare texts. */
+function TextDifference({ from, to }: { readonly from: number | null; readonly to: number }) {
+  return (
+    <details>
+      <summary>As text</summary>
+      <p class="quiet">
+        The plans as JSON:{" "}
+        {from !== null && (
+          <>
+            <a href={`/v1/plans/${from}`} target="_blank" rel="noreferrer">
+              plan {from}
+            </a>
+            ,{" "}
+          </>
+        )}
+        <a href={`/v1/plans/${to}`} target="_blank" rel="noreferrer">
+          plan {to}
+        </a>
+        . The text of gateway.conf is in git, not in the plan.
+      </p>
+    </details>
+  )
+}
+
+/** Applies an earlier plan again. Its serial must be typed, and each class of changes be confirmed. */
+function Rollback(props: {
+  readonly from: PlanRecord
+  readonly to: PlanRecord
+  readonly changes: readonly PlanChange[]
+}) {
+  const { from, to, changes } = props
+  const typed = useSignal("")
+  const message = useSignal("")
+  const allow = useSignal<readonly Danger[]>([])
+  const error = useSignal<unknown>(undefined)
+  const present = dangers.filter(([name]) => changes.some(({ classes }) => classes.includes(name)))
+  const isReady = typed.value === String(to.serial) && present.every(([name]) => allow.value.includes(name))
+  const apply = async (event: Event) => {
+    event.preventDefault()
+    error.value = undefined
+    try {
+      const { record } = await call<ApplyAnswer>("POST", "/v1/rollback", {
+        ...{ serial: to.serial, base: from.serial, baseStamp: from.stamp, allow: allow.value },
+        author: { who: who.peek()?.name ?? "console", commit: null, message: message.value || null },
+      })
+      go(addressOf(["plans", String(record.serial)]))
+    } catch (reason) {
+      error.value = reason
+    }
+  }
+  return (
+    <Panel title="Roll back">
+      <form onSubmit={apply}>
+        <Confirmations present={present.map(([name]) => name)} allow={allow} />
+        <Field id="message" label="Why (for the history)">
+          <input
+            id="message"
+            value={message.value}
+            onInput={(event) => (message.value = event.currentTarget.value)}
+          />
+        </Field>
+        <Field id="serial" label={`Type ${to.serial} to confirm`}>
+          <input
+            id="serial"
+            inputMode="numeric"
+            autocomplete="off"
+            value={typed.value}
+            onInput={(event) => (typed.value = event.currentTarget.value.trim())}
+          />
+        </Field>
+        {error.value !== undefined && <Failed error={error.value} />}
+        <p class="actions">
+          <button type="submit" class="primary" disabled={!isReady}>
+            Roll back
+          </button>
+          <button type="button" onClick={() => setQuery({ rollback: undefined })}>
+            Cancel
+          </button>
+        </p>
+      </form>
+    </Panel>
+  )
+}
+
+function Confirmations(props: {
+  readonly present: readonly Danger[]
+  readonly allow: Signal<readonly Danger[]>
+}) {
+  const { present, allow } = props
+  return (
+    <>
+      {present.map((name) => (
+        <label class="check" key={name}>
+          <input
+            type="checkbox"
+            checked={allow.value.includes(name)}
+            onChange={(event) => {
+              const others = allow.peek().filter((each) => each !== name)
+              allow.value = event.currentTarget.checked ? [...others, name] : others
+            }}
+          />
+          <span>I have read the changes of the class “{name}”</span>
+        </label>
+      ))}
+    </>
+  )
+}

@@ -1,0 +1,173 @@
+import { useSignal } from "@preact/signals"
+import { useEffect } from "preact/hooks"
+import type { CanaryAnswer, CanaryRecord, HistoryAnswer, PlanRecord } from "../../../api.ts"
+import { call, may, who } from "../client.ts"
+import { status } from "../events.ts"
+import { agoText, digits, momentText } from "../format.ts"
+import { useLoaded } from "../loaded.ts"
+import { Badge, Empty, Failed, Loading, PageHead, Panel, Scroll } from "../parts/basic.tsx"
+import { addressOf, place } from "../router.ts"
+import PlanPage from "./plan.tsx"
+
+/** The history of plans, or one of them. */
+export default function Plans() {
+  const serial = place.value.segments[1]
+  return serial === undefined ? <History /> : <PlanPage key={serial} serial={serial} />
+}
+
+function History() {
+  const limit = useSignal(50)
+  const { answer, error, reload } = useLoaded<HistoryAnswer>(`/v1/plans?limit=${limit.value}`)
+  const serial = status.value?.serial
+  useEffect(reload, [serial])
+  const found = answer.value
+  return (
+    <>
+      <PageHead title="Plans" about="What was applied, newest first: by whom, and why" />
+      <Canary />
+      {error.value !== undefined && <Failed error={error.value} retry={reload} />}
+      {found === undefined ? (
+        error.value === undefined && <Loading />
+      ) : found.plans.length === 0 ? (
+        <Empty title="No plan was applied yet">
+          <code>sallyport apply</code> applies one.
+        </Empty>
+      ) : (
+        <Records plans={found.plans} />
+      )}
+      {found !== undefined && found.plans.length === limit.value && limit.value < 500 && (
+        <button
+          type="button"
+          onClick={() => {
+            limit.value = 500
+          }}
+        >
+          Show more
+        </button>
+      )}
+    </>
+  )
+}
+
+function Records({ plans }: { readonly plans: readonly PlanRecord[] }) {
+  return (
+    <div class="panel">
+      <Scroll label="Plans">
+        <table class="list">
+          <thead>
+            <tr>
+              <th class="number">Serial</th>
+              <th>Applied</th>
+              <th>By</th>
+              <th>Message</th>
+              <th>Commit</th>
+              <th>Origin</th>
+            </tr>
+          </thead>
+          <tbody>
+            {plans.map((plan, at) => (
+              <tr key={plan.serial}>
+                <td class="number">
+                  <a href={addressOf(["plans", String(plan.serial)])}>{plan.serial}</a>
+                </td>
+                <td title={momentText(plan.at)}>
+                  {agoText(plan.at)} {at === 0 && <Badge tone="good">newest</Badge>}
+                </td>
+                <td>{plan.who}</td>
+                <td>{plan.message ?? <span class="quiet">–</span>}</td>
+                <td>
+                  {plan.commit ? <code>{plan.commit.slice(0, 12)}</code> : <span class="quiet">–</span>}
+                </td>
+                <td>
+                  <Origin plan={plan} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+    </div>
+  )
+}
+
+function Origin({ plan: { provenance } }: { readonly plan: PlanRecord }) {
+  const consents = provenance?.consents ?? []
+  if (provenance?.signer === undefined && consents.length === 0) return <span class="quiet">–</span>
+  return (
+    <>
+      {provenance?.signer && <>signed by {provenance.signer} </>}
+      {consents.length > 0 && <>consent of {consents.map((each) => each.who).join(", ")}</>}
+    </>
+  )
+}
+
+/** The canary that runs, and what can be done with it. */
+function Canary() {
+  const { answer, error, reload } = useLoaded<CanaryAnswer>("/v1/canary")
+  const running = status.value?.canary
+  useEffect(reload, [running?.id, running?.state, running?.counts?.new.requests])
+  const failure = useSignal<unknown>(undefined)
+  const canary = answer.value?.canary
+  if (error.value !== undefined) return <Failed error={error.value} retry={reload} />
+  if (canary?.state !== "running") return null
+  const end = async (how: "promote" | "cancel") => {
+    failure.value = undefined
+    const author = { who: who.peek()?.name ?? "console", commit: null, message: null }
+    try {
+      await call("POST", `/v1/canary/${how}`, { id: canary.id, author })
+    } catch (reason) {
+      failure.value = reason
+    }
+    reload()
+  }
+  return (
+    <Panel title="Canary" aside={`begun ${agoText(canary.startedAt)} by ${canary.who}`}>
+      <p>
+        {canary.percent} % of the callers for {Math.round(canary.seconds / 60)} min, over plan {canary.base}.{" "}
+        {answer.value?.verdict}
+      </p>
+      <CanaryCounts canary={canary} />
+      {failure.value !== undefined && <Failed error={failure.value} />}
+      <p class="actions">
+        {may("publisher", "plan.apply") && (
+          <button type="button" class="primary" onClick={() => void end("promote")}>
+            Serve all callers with it
+          </button>
+        )}
+        {may("publisher", "plan.rollback") && (
+          <button type="button" onClick={() => void end("cancel")}>
+            End it
+          </button>
+        )}
+      </p>
+    </Panel>
+  )
+}
+
+function CanaryCounts({ canary: { counts } }: { readonly canary: CanaryRecord }) {
+  if (counts === null) return <p class="quiet">No process has reported yet.</p>
+  const row = (name: string, { requests: all, failed, denied }: typeof counts.old) => (
+    <tr>
+      <th scope="row">{name}</th>
+      <td class="number">{all.toLocaleString("en")}</td>
+      <td class="number">{all === 0 ? "–" : `${digits((failed / all) * 100)} %`}</td>
+      <td class="number">{all === 0 ? "–" : `${digits((denied / all) * 100)} %`}</td>
+    </tr>
+  )
+  return (
+    <table>
+      <thead>
+        <tr>
+          <th>Plan</th>
+          <th class="number">Requests</th>
+          <th class="number">Failed</th>
+          <th class="number">Denied</th>
+        </tr>
+      </thead>
+      <tbody>
+        {row("old", counts.old)}
+        {row("new", counts.new)}
+      </tbody>
+    </table>
+  )
+}
