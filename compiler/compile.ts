@@ -69,8 +69,14 @@ export async function compileWithParts(files: Files, entry: string): Promise<Com
  */
 export async function analyse(files: Files, entry: string, kept: KeptParts): Promise<Compiled> {
   const opened = open(files, entry, kept)
-  const { compiled } = complete(opened, await neededParts(opened.program))
-  return compiled
+  const parts = await neededParts(opened.program)
+  const { compiled } = complete(opened, parts, kept)
+  if (!compiled.program.isOutOfHints) return compiled
+  // Which mistakes got the last hints depends on the order of all of them: it must not be that of an earlier text.
+  kept.forgetUnits()
+  const again = complete(open(files, entry, kept), parts, kept)
+  kept.forgetUnits()
+  return again.compiled
 }
 
 /** Parts that many projects do not need. Loading them would take as long as loading everything else. */
@@ -111,7 +117,8 @@ function open(files: Files, entry: string, kept?: KeptParts): Opened {
   const report = new Report()
   const project = new Project(files, report, budgets, kept?.fileOf)
   const documents = loadDocuments(project, entry, report, kept?.parse)
-  const program = new Program(bind(documents, report, kept?.bindings), project.complete, report)
+  const root = bind(documents, report, kept?.bindings)
+  const program = new Program(root, project.complete, report, kept !== undefined)
   return { files, project, documents, program, report }
 }
 
@@ -121,16 +128,17 @@ interface Completed {
   readonly lowered: LoweredGateway | undefined
 }
 
-function complete(opened: Opened, parts: CompilerParts): Completed {
+function complete(opened: Opened, parts: CompilerParts, kept?: KeptParts): Completed {
   const { files, project, documents, program, report } = opened
-  checkNames(program, report)
+  checkNames(program, report, kept?.namesIn(program, report))
   checkNetworks(program, report)
   checkCertificateFiles(program, files, report)
   const { tests, ...stores } = storesOf(opened, parts.readStores)
   const described = readDocuments(program, project, parts.openapi, report)
   const policyFiles = readPolicyFiles(program, project, parts.azure, report)
   const schemaFiles = readSchemaFiles(program, project, parts.openapi, report)
-  const lowered = lower(program, stores, described, { policyFiles, schemaFiles }, parts, report)
+  const read = { policyFiles, schemaFiles, kept: kept?.lowered }
+  const lowered = lower(program, stores, described, read, parts, report)
   checkUnused(program, report)
   const models = new Map([...stores.models].map(([store, each]) => [store, each?.source]))
   const { described: operations, documentation } = lowered

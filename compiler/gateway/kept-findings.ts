@@ -15,6 +15,9 @@ interface KeptFinding {
   readonly fix: readonly KeptSpan[]
 }
 
+/** A text that names a line is only right until lines before it are added or removed. */
+const namesLine = /\bline \d/
+
 /** Findings that stay right while the text around them changes. */
 export class KeptFindings {
   readonly #findings: readonly KeptFinding[]
@@ -27,6 +30,7 @@ export class KeptFindings {
   static of(findings: readonly Reported[], anchors: Iterable<Span>): KeptFindings | undefined {
     const kept: KeptFinding[] = []
     for (const finding of findings) {
+      if (namesLine.test(`${finding.detail} ${finding.help}`)) return undefined
       const spans = [finding.span, ...finding.related.map(({ span }) => span)]
       const own = spans.map((span) => (span === undefined ? undefined : keptSpan(span, anchors)))
       const fix = (finding.fix ?? []).map(({ span }) => keptSpan(span, anchors))

@@ -2,7 +2,12 @@ import type { Report } from "../core/diagnostic.ts"
 import { SourceFile } from "../core/source.ts"
 import type { Document } from "./ast.ts"
 import { KeptBindings } from "./bind/kept-bindings.ts"
+import type { KeptNames } from "./check/names.ts"
+import { KeptUnits } from "./kept-units.ts"
+import type { Program } from "./program.ts"
+import type { Additions } from "./recorder.ts"
 import { type ParsedFile, parseFile, reparse } from "./reparse.ts"
+import { surroundingsOf } from "./surroundings.ts"
 
 /**
  * What the compilations of a project in an editor keep for the next one. A part of it is used again only if everything it was made of has
@@ -11,6 +16,9 @@ import { type ParsedFile, parseFile, reparse } from "./reparse.ts"
  */
 export class KeptParts {
   readonly bindings = new KeptBindings()
+  /** What an operation was lowered to. */
+  readonly lowered = new KeptUnits()
+  readonly #names = new KeptUnits()
   readonly #files = new Map<string, SourceFile>()
   readonly #parsed = new WeakMap<SourceFile, ParsedFile>()
 
@@ -32,5 +40,27 @@ export class KeptParts {
     this.#parsed.set(file, parsed)
     report.addAll(parsed.findings)
     return parsed.document
+  }
+
+  /** Checks the names of operations that have changed, and adds what checking the others added. */
+  namesIn(program: Program, report: Report): KeptNames | undefined {
+    const { recorder } = program
+    if (recorder === undefined) return undefined
+    this.#names.begin(surroundingsOf(program))
+    // Names need only the program.
+    const nothing = () => undefined
+    const to: Additions = {
+      program,
+      values: { need: nothing, needSecret: nothing },
+      steps: { put: nothing },
+      backends: { useDeclared: () => false, addInline: nothing },
+    }
+    return (operation, check) => this.#names.once(operation, undefined, { recorder, report, to }, check)
+  }
+
+  /** Makes everything of operations anew. */
+  forgetUnits(): void {
+    this.#names.forget()
+    this.lowered.forget()
   }
 }

@@ -8,6 +8,7 @@ import { checkLogins } from "./check/logins.ts"
 import { MissingParts } from "./check/missing-parts.ts"
 import { checkPlainHttp } from "./check/plain-http.ts"
 import type { DescribedOperation, Documents } from "./described.ts"
+import type { KeptUnits } from "./kept-units.ts"
 import { Backends } from "./lower/backends.ts"
 import { BodySchemas } from "./lower/body-schemas.ts"
 import { lowerCallerCredentials } from "./lower/caller-credentials.ts"
@@ -31,7 +32,7 @@ import { lowerProducts, lowerSubscriptions } from "./lower/products.ts"
 import { type LoweredRoute, RouteLowering } from "./lower/route.ts"
 import { Scopes } from "./lower/scope.ts"
 import { lowerSettings } from "./lower/settings.ts"
-import { type Lowered, PlanSteps } from "./lower/step.ts"
+import { type Lowered, PlanSteps, type StepContext } from "./lower/step.ts"
 import { dropStrayKeys } from "./lower/stray-keys.ts"
 import { TextLowering } from "./lower/text.ts"
 import { Validation } from "./lower/validation.ts"
@@ -39,8 +40,10 @@ import { Values } from "./lower/values.ts"
 import type { Stores } from "./models.ts"
 import { apimApis, type PolicyFiles } from "./policy-files.ts"
 import type { Program } from "./program.ts"
+import type { Additions } from "./recorder.ts"
 import { type RouteSource, routesOf } from "./routes.ts"
 import type { SchemaFiles } from "./schema-files.ts"
+import { surroundingsOf } from "./surroundings.ts"
 
 /** Maximum number of steps of all routes together. A plan of this size has about 20 MB of origins. */
 const usesMax = 500_000
@@ -71,28 +74,29 @@ export function lower(
   program: Program,
   { models, ...names }: Omit<Stores, "tests">,
   documents: Documents,
-  { policyFiles, schemaFiles }: { policyFiles: PolicyFiles; schemaFiles: SchemaFiles },
+  { policyFiles, schemaFiles, kept }: ReadFiles & { readonly kept?: KeptUnits | undefined },
   { azure, openapi }: Wings,
   report: Report,
 ): LoweredGateway {
   const values = new Values(program, report)
   const expressions = new Expressions(program, values, report)
   const texts = new TextLowering(program, values, expressions, report)
-  const steps = new PlanSteps()
+  const steps = new PlanSteps(program.recorder)
   const credentials = new OwnCredentialPlans(program, values, report)
   const backends = new Backends(program, values, credentials, report)
   const schemas = new PlanSchemas(report)
-  const validation = new Validation(schemas, steps, report)
+  const validation = new Validation(schemas, steps, report, program.recorder)
   const places = new Places(values.named(), describedBodies(program, validation))
+  const common = { program, values, texts, expressions, models, ...names, report, azure, steps }
   const bodySchemas = new BodySchemas(schemaFiles, schemas)
-  const common = { program, values, texts, expressions, models, ...names, report, azure, steps, bodySchemas }
-  const shared = { ...common, apimApis: apimApis(program) }
+  const shared = { ...common, bodySchemas, apimApis: apimApis(program) }
   const policies = new Policies(new GatewayHost(shared, backends, policyFiles), policyFiles, steps)
   const lowering = new RouteLowering(shared, places, backends, validation, policies)
-  const { routes: lowered, onUnmatched } = lowerRoutes(program, documents, lowering, report)
-  const kept = dropStrayKeys(lowered, steps)
-  const described = describedIn(kept.keys())
-  const routes = addDocuments(kept, described, steps, errorsOf(program.gateway), openapi, report)
+  const keeping = beginKeeping(kept, shared, openapi, backends)
+  const { routes: lowered, onUnmatched } = lowerRoutes(program, documents, lowering, keeping, report)
+  const needed = dropStrayKeys(lowered, steps)
+  const described = describedIn(needed.keys())
+  const routes = addDocuments(needed, described, steps, errorsOf(program.gateway), openapi, report)
   checkListeners(program, { values, report })
   const stepTable = steps.table(usedIn(routes.values(), onUnmatched))
   const keyUses = new KeyUses(program, report)
@@ -122,10 +126,45 @@ export function lower(
     ...values.tables(),
     ...lowerSettings(program.root, { gateway, authz, backends: backendTable }, report),
   }
-  checkLogins(program, body, routes.keys(), report)
-  checkPlainHttp(program, report)
+  checkTogether(program, body, routes.keys(), report)
   const origins = new Origins(program, body, steps, schemas, models).of(routes, backends.used(), onUnmatched)
   return { body, origins, described, documentation: documentationIn(routes.keys()) }
+}
+
+/** Checks what several declarations say together. */
+function checkTogether(
+  program: Program,
+  body: PlanBody,
+  routes: Iterable<RouteSource>,
+  report: Report,
+): void {
+  checkLogins(program, body, routes, report)
+  checkPlainHttp(program, report)
+}
+
+interface ReadFiles {
+  readonly policyFiles: PolicyFiles
+  readonly schemaFiles: SchemaFiles
+}
+
+/** What earlier compilations made of operations, and what it is added to. */
+interface Keeping {
+  readonly kept: KeptUnits | undefined
+  readonly to: Additions
+}
+
+/** What documents say about operations is not text of gateway.conf: then nothing is kept. */
+function beginKeeping(
+  kept: KeptUnits | undefined,
+  shared: Pick<StepContext, "program" | "models" | "declaredNames" | "azure" | "values" | "steps">,
+  openapi: OpenapiCompiler | undefined,
+  backends: Backends,
+): Keeping {
+  const { program, models, declaredNames, azure, values, steps } = shared
+  const to = { program, values, steps, backends }
+  if (kept === undefined || azure !== undefined || openapi !== undefined) return { kept: undefined, to }
+  kept.begin(surroundingsOf(program, models, declaredNames))
+  return { kept, to }
 }
 
 /** The models of stores by digest. */
@@ -177,6 +216,7 @@ function lowerRoutes(
   program: Program,
   documents: Documents,
   lowering: RouteLowering,
+  { kept, to }: Keeping,
   report: Report,
 ): { routes: Map<RouteSource, LoweredRoute>; onUnmatched: readonly Lowered[] } {
   const scopes = new Scopes(program, report)
@@ -194,7 +234,14 @@ function lowerRoutes(
       if (version !== undefined) items = scopes.inside(items, version, 3)
       common.set(key, items)
     }
-    const { lowered, missing: lacks } = lowering.lower(source, scopes.inside(items, operation, 4))
+    const applying = scopes.inside(items, operation, 4)
+    const make = () => lowering.lower(source, applying)
+    lowering.see(applying)
+    const { recorder } = program
+    const { lowered, missing: lacks } =
+      kept === undefined || recorder === undefined
+        ? make()
+        : kept.once(source.operation, source.version?.statement.keyword, { recorder, report, to }, make)
     missing.add(source, lacks)
     uses += lowered.inbound.length + lowered.outbound.length + lowered.onError.length
     if (uses > usesMax) {

@@ -40,7 +40,7 @@ function compileModels(program: Program, project: Project, report: Report): Omit
     if (file !== undefined && !byFile.has(file)) byFile.set(file, compileFile(file, project, report))
     const model = file === undefined ? undefined : byFile.get(file)
     models.set(store.name, model)
-    const declared = file === undefined || model !== undefined ? undefined : declaredNames(file)
+    const declared = file === undefined || model !== undefined ? undefined : namesOf(file)
     if (declared !== undefined) names.set(store.name, declared)
   }
   return { models, declaredNames: names }
@@ -117,4 +117,11 @@ function compiledOf(file: SourceFile, project: Project): CompiledFile {
   if (compiled === undefined) return { model: undefined, findings }
   const model = modelInOrder(compiled.model)
   return { model: new StoreModel(digestOf(model), lowerModel(model), compiled), findings }
+}
+
+const namesByFile = new WeakMap<SourceFile, DeclaredNames | undefined>()
+
+function namesOf(file: SourceFile): DeclaredNames | undefined {
+  if (!namesByFile.has(file)) namesByFile.set(file, declaredNames(file))
+  return namesByFile.get(file)
 }

@@ -6,6 +6,7 @@ import { shown } from "../core/shown.ts"
 import type { Span } from "../core/source.ts"
 import type { Word } from "./ast.ts"
 import { type BoundBlock, type BoundStatement, statementOf } from "./bind/bound.ts"
+import { PartRecorder } from "./recorder.ts"
 import type { DeclarationKind } from "./schema/row.ts"
 import { article, listed } from "./schema/slots.ts"
 
@@ -73,9 +74,15 @@ export class Program {
   readonly #ghosts = new Set<string>()
   readonly #misnamed = new Set<DeclarationKind>()
   #hintsLeft = hintsMax
+  /** Set if parts of this compilation are kept for the next one. */
+  readonly recorder: PartRecorder | undefined
 
-  /** `complete`: all files were read. Otherwise a missing name may be declared in an unread file. */
-  constructor(root: BoundBlock, complete: boolean, report: Report) {
+  /**
+   * `complete`: all files were read. Otherwise a missing name may be declared in an unread file. `keeps`: parts of the compilation are recorded
+   * for the next one.
+   */
+  constructor(root: BoundBlock, complete: boolean, report: Report, keeps = false) {
+    this.recorder = keeps ? new PartRecorder(report) : undefined
     this.root = complete ? root : { ...root, damaged: true, guesses: [undefined] }
     this.damaged = isDamaged(this.root)
     if (!complete) for (const kind of [...fileKinds, "store"] as const) this.#uncertain.add(kind)
@@ -120,7 +127,7 @@ export class Program {
     for (const kind of kinds) {
       const found = this.#table(kind).get(word.text)
       if (found === undefined || !kinds.includes(found.kind)) continue
-      found.used = true
+      this.use(kind, word.text)
       return found
     }
     if (!this.excused(kinds, word.text)) this.#reportUnknown(word, kinds, report)
@@ -130,21 +137,39 @@ export class Program {
   /** Marks every named value that an expression seems to name as used. */
   useValuesIn(source: string): void {
     for (const [name] of source.matchAll(/[A-Za-z_][A-Za-z0-9_]*/g)) {
-      const declared = this.find("value", name)
-      if (declared !== undefined) declared.used = true
+      if (this.find("value", name) !== undefined) this.use("value", name)
     }
+  }
+
+  /** Marks a declaration as used, if there is one. */
+  use(kind: DeclarationKind, name: string): void {
+    const declared = this.find(kind, name)
+    if (declared !== undefined) declared.used = true
+    this.recorder?.note(({ program }) => program.use(kind, name))
   }
 
   /** ` did you mean …?`, until the maximum number of hints is reached. */
   hint(name: string, candidates: readonly string[]): string {
     if (this.#hintsLeft <= 0) return ""
-    this.#hintsLeft -= 1
+    this.spendHint()
     return didYouMean(name, candidates)
+  }
+
+  /** Counts a hint. */
+  spendHint(): void {
+    this.#hintsLeft -= 1
+    this.recorder?.note(({ program }) => program.spendHint())
+  }
+
+  /** Whether later mistakes got no hints. Which ones did then depends on the order in which all are found. */
+  get isOutOfHints(): boolean {
+    return this.#hintsLeft <= 0
   }
 
   /** Records that a name, possibly of this kind, was not found. */
   misname(kind: DeclarationKind): void {
     this.#misnamed.add(kind)
+    this.recorder?.note(({ program }) => program.misname(kind))
   }
 
   /** Whether a name, possibly of this kind, was not found: an unused declaration may be the one that was meant. */

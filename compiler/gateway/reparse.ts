@@ -132,21 +132,19 @@ function linesOf(
   statements: readonly Statement[],
   change: Shift,
 ): Pick<Part, "start" | "end" | "first" | "count"> {
-  let { start, end } = wholeLines(text, change.start, change.end)
+  let [from, to] = [change.start, change.end]
   for (;;) {
+    const { start, end } = wholeLines(text, from, to)
     const within = statements.filter(({ span }) => span.start < end && span.end > start)
-    const wider = wholeLines(
-      text,
-      Math.min(start, within[0]?.span.start ?? start),
-      Math.max(end, within.at(-1)?.span.end ?? end),
-    )
-    if (wider.start === start && wider.end === end) {
+    const first = Math.min(from, within[0]?.span.start ?? from)
+    const last = Math.max(to, within.at(-1)?.span.end ?? to)
+    if (first === from && last === to) {
       const next = statements.findIndex(({ span }) => span.start >= end)
       const before = next < 0 ? statements.length : next
       return { start, end, first: before - within.length, count: within.length }
     }
-    start = wider.start
-    end = wider.end
+    from = first
+    to = last
   }
 }
 

@@ -7,6 +7,7 @@ import type { BoundBlock, BoundStatement, Filled } from "../bind/bound.ts"
 import { cuttable, soleName } from "../bind/names.ts"
 import { addMeant, meantExpressions } from "../meant-expressions.ts"
 import { nounOf, type Program } from "../program.ts"
+import { isOperation } from "../schema/operations.ts"
 import type { DeclarationKind, SlotKind } from "../schema/row.ts"
 
 const textKinds: readonly SlotKind[] = ["text", "load-text", "url", "address"]
@@ -14,9 +15,12 @@ const textKinds: readonly SlotKind[] = ["text", "load-text", "url", "address"]
 const loadKinds: readonly SlotKind[] = ["load-text", "url", "data", "address"]
 
 /** Resolves every name in every statement, including statements in unused declarations. */
-export function checkNames(program: Program, report: Report): void {
-  walk(program.root, program, report)
+export function checkNames(program: Program, report: Report, kept?: KeptNames): void {
+  walk(program.root, program, report, kept)
 }
+
+/** Checks an operation, or adds what checking it added before. */
+export type KeptNames = (operation: BoundStatement, check: () => void) => void
 
 /** What a route lacks that is reported as missing may be the use of these declarations. */
 const lackingKinds: readonly (readonly [DiagnosticCode, readonly DeclarationKind[]])[] = [
@@ -50,11 +54,20 @@ export function checkUnused(program: Program, report: Report): void {
   }
 }
 
-function walk(block: BoundBlock | undefined, program: Program, report: Report): void {
+function walk(
+  block: BoundBlock | undefined,
+  program: Program,
+  report: Report,
+  kept: KeptNames | undefined,
+): void {
   for (const bound of block?.statements ?? []) {
-    checkArguments(bound, program, report)
-    walk(bound.block, program, report)
-    walk(bound.otherwise, program, report)
+    const check = () => {
+      checkArguments(bound, program, report)
+      walk(bound.block, program, report, kept)
+      walk(bound.otherwise, program, report, kept)
+    }
+    if (kept !== undefined && isOperation(bound)) kept(bound, check)
+    else check()
   }
 }
 
@@ -122,7 +135,6 @@ function markWords(argument: Argument, program: Program): void {
     "backend",
     "policy",
   ] as const) {
-    const declared = program.find(kind, argument.text)
-    if (declared !== undefined) declared.used = true
+    if (program.find(kind, argument.text) !== undefined) program.use(kind, argument.text)
   }
 }

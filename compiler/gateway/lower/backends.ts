@@ -4,6 +4,7 @@ import type { Span } from "../../core/source.ts"
 import type { TextArgument, Word } from "../ast.ts"
 import { type BoundStatement, headSpan, statementOf } from "../bind/bound.ts"
 import type { Program } from "../program.ts"
+import { type PartRecorder, type Recorded, recorded, used } from "../recorder.ts"
 import { inlineBackend, lowerBackend } from "./backend.ts"
 import type { OwnCredentialPlans } from "./own-credentials.ts"
 import { lowerUrl } from "./url.ts"
@@ -11,15 +12,17 @@ import type { Values } from "./values.ts"
 
 /** All backends, declared by name or written as URLs. The plan gets those that routes use. */
 export class Backends {
+  readonly #recorder: PartRecorder | undefined
   readonly #values: Values
   readonly #report: Report
   readonly #all = new Map<string, { backend: Backend | undefined; span: Span }>()
   readonly #used = new Set<string>()
   readonly #hashKeys = new Map<string, TextArgument | Word>()
-  readonly #inline = new Map<BoundStatement, string | undefined>()
+  readonly #inline = new Map<BoundStatement, Recorded<string | undefined>>()
 
   /** Backends are lowered at once, so that mistakes in unused ones are reported too; only used ones become part of the plan. */
   constructor(program: Program, values: Values, credentials: OwnCredentialPlans, report: Report) {
+    this.#recorder = program.recorder
     this.#values = values
     this.#report = report
     for (const declared of program.all("backend")) {
@@ -36,14 +39,13 @@ export class Backends {
   use(statement: BoundStatement): string | undefined {
     const word = statement.args.word("backend")
     if (word === undefined) return this.#useInline(statement)
-    if (!this.#all.has(word.text)) return undefined
-    this.#used.add(word.text)
-    return word.text
+    return this.useDeclared(word.text) ? word.text : undefined
   }
 
   /** Whether a backend with this name is declared. If so, marks it as used. */
   useDeclared(name: string): boolean {
     if (!this.#all.has(name)) return false
+    this.#recorder?.note(({ backends }) => backends.useDeclared(name))
     this.#used.add(name)
     return true
   }
@@ -61,17 +63,26 @@ export class Backends {
     })
   }
 
+  /** Adds a backend that is written as a URL. */
+  addInline(name: string, backend: Backend, span: Span): void {
+    this.#recorder?.note(({ backends }) => backends.addInline(name, backend, span))
+    if (!this.#all.has(name)) this.#all.set(name, { backend, span })
+    this.#used.add(name)
+  }
+
   #useInline(statement: BoundStatement): string | undefined {
-    if (!this.#inline.has(statement)) this.#inline.set(statement, this.#declareInline(statement))
-    return this.#inline.get(statement)
+    const known = this.#inline.get(statement)
+    if (known !== undefined) return used(this.#recorder, known)
+    const made = recorded(this.#recorder, () => this.#declareInline(statement))
+    this.#inline.set(statement, made)
+    return made.value
   }
 
   #declareInline(statement: BoundStatement): string | undefined {
     const url = lowerUrl(statement.args.text("url"), this.#values, this.#report)
     if (url === undefined) return undefined
     const { name, backend } = inlineBackend(url)
-    if (!this.#all.has(name)) this.#all.set(name, { backend, span: headSpan(statement.statement) })
-    this.#used.add(name)
+    this.addInline(name, backend, headSpan(statement.statement))
     return name
   }
 }

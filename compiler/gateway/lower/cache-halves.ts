@@ -25,13 +25,12 @@ interface Found {
 
 /** Reports `cache lookup` without `cache store`, and the reverse. The two can be in different blocks, but must run on the same route. */
 export class CacheHalves {
-  readonly #found = new WeakMap<BoundBlock, Found>()
   readonly #alone = new Map<BoundStatement, Half>()
   readonly #met = new Set<BoundStatement>()
 
   /** Call it for each route, with the statements that apply to it. */
   see(items: readonly { readonly bound: BoundStatement }[]): void {
-    const found = items.map(({ bound }) => this.#in(bound.block))
+    const found = items.map(({ bound }) => halvesIn(bound.block))
     const lookups = found.flatMap(({ lookup }) => lookup)
     const stores = found.flatMap(({ store }) => store)
     // A policy document may contain the other half.
@@ -52,28 +51,27 @@ export class CacheHalves {
       else this.#alone.set(bound, half)
     }
   }
-
-  /** The halves in a block and its inner blocks, kept for each block because many routes share the outer ones. */
-  #in(block: BoundBlock | undefined): Found {
-    if (block === undefined) return nothing
-    const known = this.#found.get(block)
-    if (known !== undefined) return known
-    const inner = block.statements.flatMap(({ block: own, otherwise }) => [
-      this.#in(own),
-      this.#in(otherwise),
-    ])
-    const halves = (half: Half) => [
-      ...block.statements.filter((bound) => halfOf(bound) === half),
-      ...inner.flatMap((each) => each[half]),
-    ]
-    const damaged = block.damaged || inner.some((each) => each.damaged)
-    const found = { lookup: halves("lookup"), store: halves("store"), damaged }
-    this.#found.set(block, found)
-    return found
-  }
 }
 
 const nothing: Found = { lookup: [], store: [], damaged: false }
+
+const foundIn = new WeakMap<BoundBlock, Found>()
+
+/** The halves in a block and its inner blocks, kept for each block because many routes share the outer ones. */
+function halvesIn(block: BoundBlock | undefined): Found {
+  if (block === undefined) return nothing
+  const known = foundIn.get(block)
+  if (known !== undefined) return known
+  const inner = block.statements.flatMap(({ block: own, otherwise }) => [halvesIn(own), halvesIn(otherwise)])
+  const halves = (half: Half) => [
+    ...block.statements.filter((bound) => halfOf(bound) === half),
+    ...inner.flatMap((each) => each[half]),
+  ]
+  const damaged = block.damaged || inner.some((each) => each.damaged)
+  const found = { lookup: halves("lookup"), store: halves("store"), damaged }
+  foundIn.set(block, found)
+  return found
+}
 
 function halfOf({ row, statement }: BoundStatement): Half | undefined {
   const [action] = statement.args

@@ -24,7 +24,7 @@ export function deciderOf(bound: BoundStatement, { program, report }: StepContex
   const [stores, pdps] = [program.all("store"), program.all("pdp")]
   const [only, second] = stores.length > 0 ? stores : pdps
   if (only !== undefined && second === undefined) {
-    only.used = true
+    program.use(only.kind, only.name)
     return only.kind === "store" ? { store: only.name } : { pdp: only.name }
   }
   if (program.excused(["store", "pdp"], "") || program.root.damaged) return undefined

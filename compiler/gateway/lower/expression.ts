@@ -8,6 +8,7 @@ import { didYouMean } from "../../core/nearest.ts"
 import { tellOdd } from "../../core/odd-characters.ts"
 import type { Span } from "../../core/source.ts"
 import type { Program } from "../program.ts"
+import { type Recorded, recorded, used } from "../recorder.ts"
 import { listed } from "../schema/slots.ts"
 import { placeExpression } from "./expression-places.ts"
 import { asksForCaller, brings, providers, type StatementPlace, wordOf } from "./place.ts"
@@ -24,7 +25,7 @@ export class Expressions {
   readonly #program: Program
   readonly #values: Values
   readonly #report: Report
-  readonly #lowered = new WeakMap<Source, Map<string, Expression | undefined>>()
+  readonly #lowered = new WeakMap<Source, Map<string, Recorded<Expression | undefined>>>()
   /** Cached by text, because routes repeat the same expressions (`path.id`, `jwt.sub`). */
   readonly #checked = new Map<string, Checked>()
 
@@ -43,8 +44,12 @@ export class Expressions {
     }
     // The expected type is part of the key: one text can be valid as a text and invalid as a condition.
     const key = `${expected ?? ""}|${place.key}`
-    if (!known.has(key)) known.set(key, this.#lower(node, place, expected))
-    return known.get(key)
+    const { recorder } = this.#program
+    const before = known.get(key)
+    if (before !== undefined) return used(recorder, before)
+    const made = recorded(recorder, () => this.#lower(node, place, expected))
+    known.set(key, made)
+    return made.value
   }
 
   /** The variables that an expression reads: `jwt` for `jwt.sub`. Empty if the expression is invalid. */

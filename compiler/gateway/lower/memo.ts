@@ -1,13 +1,24 @@
+import { type PartRecorder, type Recorded, recorded, used } from "../recorder.ts"
+
 /** Caches results by key: statements of outer scopes are lowered once for all routes in which they mean the same. */
 export class Memo {
-  readonly #made = new Map<string, unknown>()
+  readonly #made = new Map<string, Recorded<unknown>>()
+  readonly #recorder: PartRecorder | undefined
   readonly #ids = new WeakMap<object, number>()
   #nextId = 0
 
+  /** `recorder` counts what making a result added for each that uses it. */
+  constructor(recorder?: PartRecorder) {
+    this.#recorder = recorder
+  }
+
   /** Returns the cached result for the key, or calls `make`. */
   once<Result>(key: string, make: () => Result): Result {
-    if (!this.#made.has(key)) this.#made.set(key, make())
-    return this.#made.get(key) as Result
+    const known = this.#made.get(key) as Recorded<Result> | undefined
+    if (known !== undefined) return used(this.#recorder, known)
+    const made = recorded(this.#recorder, make)
+    this.#made.set(key, made)
+    return made.value
   }
 
   /** A key for statements in this order. */

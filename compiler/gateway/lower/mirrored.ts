@@ -4,12 +4,12 @@ import type { RouteScope } from "../routes.ts"
 
 /**
  * Reports `mirror` on a route that says how its WebSockets are passed on, because only its other requests are copied. `chain`: scopes from the innermost
- * outwards. `first`: whether a pair of statements is seen for the first time, since routes share them.
+ * outwards. `once` is called for each pair of statements, which routes share.
  */
 export function checkMirrors(
   items: readonly { readonly bound: BoundStatement }[],
   chain: readonly (RouteScope | undefined)[],
-  first: (mirror: BoundStatement, websocket: BoundStatement) => boolean,
+  once: (pair: readonly BoundStatement[], tell: () => void) => void,
   report: Report,
 ): void {
   const websocket = chain
@@ -18,10 +18,11 @@ export function checkMirrors(
   if (websocket?.block === undefined) return
   for (const { bound } of items)
     for (const mirror of bound.row.keyword === "inbound" ? mirrorsIn(bound.block) : [])
-      if (first(mirror, websocket))
+      once([mirror, websocket], () =>
         report.add("SP3080", headSpan(mirror.statement), "WebSockets are not mirrored", {
           related: [{ span: websocket.statement.keyword.span, message: "`websocket`" }],
-        })
+        }),
+      )
 }
 
 /** The `mirror` statements of a block and of the blocks in it. */

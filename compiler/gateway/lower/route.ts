@@ -80,7 +80,7 @@ export class RouteLowering {
   readonly #policies: Policies
   readonly #validation: Validation
   readonly #describedAuth: DescribedAuth
-  readonly #memo = new Memo()
+  readonly #memo: Memo
   readonly #limits: Limits
   readonly #cacheHalves = new CacheHalves()
   readonly #contexts = new WeakMap<StatementPlace, Map<string, StepContext>>()
@@ -93,6 +93,7 @@ export class RouteLowering {
     validation: Validation,
     policies: Policies,
   ) {
+    this.#memo = new Memo(shared.program.recorder)
     this.#policies = policies
     this.#shared = shared
     this.#places = places
@@ -114,6 +115,11 @@ export class RouteLowering {
     this.#cacheHalves.report(this.#shared.report)
   }
 
+  /** Call it for each route, lowered now or kept. */
+  see(items: readonly Item[]): void {
+    this.#cacheHalves.see(items)
+  }
+
   /** Lowers a route: the order of these calls is the order of steps that the README of this room describes. */
   lower(source: RouteSource, items: readonly Item[]): { lowered: LoweredRoute; missing: Missing } {
     const ownAuth = this.#describedAuth.of(source, nearestAuth(items))
@@ -129,7 +135,6 @@ export class RouteLowering {
     const documents = this.#documents(source, items, inboundPlace, forward)
     if (source.documentation) this.#checkHidden(source, items, [...documents.auth, ...documents.inbound])
     const cors = [...this.#cors(source, items, inboundPlace), ...documents.cors]
-    this.#cacheHalves.see(items)
     const cache = this.#cache(items, inboundPlace, outboundPlace)
     const steps = [
       ...cors,
@@ -176,23 +181,15 @@ export class RouteLowering {
     }
   }
 
-  /** Whether these statements have not been seen together before. */
-  #isNew(statements: readonly { readonly bound: BoundStatement }[]): boolean {
-    let isNew = false
-    this.#memo.once(`seen ${this.#memo.keyOf(statements)}`, () => {
-      isNew = true
-    })
-    return isNew
-  }
-
   #checkWhole(
     sections: Readonly<Record<string, readonly Lowered[]>>,
     source: RouteSource,
     items: readonly Item[],
   ): void {
     const { operation, version, api } = source.scopes
-    const isNew = (...pair: readonly BoundStatement[]) => this.#isNew(pair.map((bound) => ({ bound })))
-    checkMirrors(items, [operation, version, api], isNew, this.#shared.report)
+    const once = (pair: readonly BoundStatement[], tell: () => void) =>
+      this.#memo.once(`seen ${this.#memo.keyOf(pair.map((bound) => ({ bound })))}`, tell)
+    checkMirrors(items, [operation, version, api], once, this.#shared.report)
     const lists = Object.values(sections)
     checkSize(lists, source, this.#shared.report)
     checkScripts(lists, source, this.#shared.steps, this.#shared.report)

@@ -9,6 +9,7 @@ import type { Span } from "../../core/source.ts"
 import type { DeclaredNames } from "../../model/declared-names.ts"
 import type { BoundBlock, BoundStatement } from "../bind/bound.ts"
 import type { Program } from "../program.ts"
+import type { PartRecorder } from "../recorder.ts"
 import type { Backends } from "./backends.ts"
 import type { BodySchemas } from "./body-schemas.ts"
 import type { Expressions } from "./expression.ts"
@@ -68,7 +69,13 @@ export type LowerStep = (bound: BoundStatement, context: StepContext) => Lowered
 /** The plan's steps without duplicates. */
 export class PlanSteps {
   readonly #steps = new Map<StepId, Step>()
+  readonly #recorder: PartRecorder | undefined
   readonly expressions = new ExpressionPlaces()
+
+  /** `recorder` notes the added steps. */
+  constructor(recorder?: PartRecorder) {
+    this.#recorder = recorder
+  }
 
   /** Adds a step and returns its use at a place. */
   add(step: Step, at: Span, inside: Lowered["inside"] = {}): Lowered {
@@ -78,9 +85,15 @@ export class PlanSteps {
   /** Adds a step that results from the statement at `origin` (`gateway.conf:41`). */
   addFrom(step: Step, origin: string): Lowered {
     const id = stepIdOf(step)
-    if (!this.#steps.has(id)) this.#steps.set(id, step)
+    this.put(id, step)
     this.expressions.add(id, step)
     return { id, origin, inside: {} }
+  }
+
+  /** Adds a step without its use. */
+  put(id: StepId, step: Step): void {
+    this.#recorder?.note(({ steps }) => steps.put(id, step))
+    if (!this.#steps.has(id)) this.#steps.set(id, step)
   }
 
   get(id: StepId): Step | undefined {

@@ -10,7 +10,9 @@ import type { Schemas } from "../../openapi/schema.ts"
 import type { SchemaOverrides } from "../../openapi/schema-overrides.ts"
 import { type BoundStatement, headSpan, statementOf, statementsOf } from "../bind/bound.ts"
 import type { DescribedOperation } from "../described.ts"
+import type { PartRecorder } from "../recorder.ts"
 import type { RouteScope, RouteSource } from "../routes.ts"
+import { Memo } from "./memo.ts"
 import type { Lowered, PlanSteps } from "./step.ts"
 import { actionOf, bytesDefault, errorsOf } from "./violations.ts"
 
@@ -23,10 +25,11 @@ export class Validation {
   readonly #schemas: PlanSchemas
   readonly #steps: PlanSteps
   readonly #report: Report
-  readonly #reported = new Set<BoundStatement>()
+  readonly #memo: Memo
   readonly #formOnly = new Set<Schemas>()
 
-  constructor(schemas: PlanSchemas, steps: PlanSteps, report: Report) {
+  constructor(schemas: PlanSchemas, steps: PlanSteps, report: Report, recorder?: PartRecorder) {
+    this.#memo = new Memo(recorder)
     this.#schemas = schemas
     this.#steps = steps
     this.#report = report
@@ -120,10 +123,10 @@ export class Validation {
         const [word] = statement.args
         return word?.kind === "word" && word.text === direction
       })
-      if (second !== undefined && !this.#reported.has(second)) {
-        this.#reported.add(second)
-        this.#report.add("SP2008", headSpan(second.statement), `\`validate ${direction}\` is given twice`)
-      }
+      if (second !== undefined)
+        this.#memo.once(`twice ${this.#memo.idOf(second)}`, () =>
+          this.#report.add("SP2008", headSpan(second.statement), `\`validate ${direction}\` is given twice`),
+        )
       if (first !== undefined) return first
     }
     return undefined
@@ -131,12 +134,12 @@ export class Validation {
 
   /** Reported once for each statement, not for each route. */
   #reportUndescribed(statement: BoundStatement): void {
-    if (this.#reported.has(statement)) return
-    this.#reported.add(statement)
-    this.#report.add(
-      "SP8012",
-      headSpan(statement.statement),
-      "no OpenAPI document describes what to validate",
+    this.#memo.once(`undescribed ${this.#memo.idOf(statement)}`, () =>
+      this.#report.add(
+        "SP8012",
+        headSpan(statement.statement),
+        "no OpenAPI document describes what to validate",
+      ),
     )
   }
 

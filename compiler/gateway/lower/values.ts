@@ -120,6 +120,7 @@ export class Values {
 
   /** Adds a value, and the values it is made of, to the plan. */
   need(name: string): void {
+    this.#program.recorder?.note(({ values }) => values.need(name))
     if (this.#needed.has(name)) return
     this.#needed.add(name)
     const declared = this.#program.find("value", name)
@@ -135,6 +136,7 @@ export class Values {
   }
 
   needSecret(name: string): void {
+    this.#program.recorder?.note(({ values }) => values.needSecret(name))
     this.#secrets.add(name)
   }
 

@@ -13,3 +13,10 @@ export const operations: readonly StatementRow[] = methods.map((method) => ({
       : `An operation: ${method} on a path below the path of the API. \`{id}\` is a parameter, optionally with text around it (\`{id}:cancel\`); \`{rest*}\` at the end is the rest of the path.`,
   example: `${method} "/{id}" { require viewer of "order:\${path.id}" for "user:\${jwt.sub}" }`,
 }))
+
+const keywords: ReadonlySet<string> = new Set(methods)
+
+/** Whether a statement is an operation of an API. */
+export function isOperation({ row }: { readonly row: StatementRow }): boolean {
+  return keywords.has(row.keyword)
+}

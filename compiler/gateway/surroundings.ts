@@ -1,0 +1,45 @@
+import type { Span } from "../core/source.ts"
+import type { DeclaredNames } from "../model/declared-names.ts"
+import type { BoundBlock, BoundStatement } from "./bind/bound.ts"
+import type { OperationSurroundings } from "./kept-units.ts"
+import type { StoreModels } from "./lower/store-model.ts"
+import type { Program } from "./program.ts"
+import { isOperation } from "./schema/operations.ts"
+
+/** Everything outside of the operations of a project, on which what is made of an operation can depend. */
+export function surroundingsOf(
+  { root }: Program,
+  models: StoreModels = new Map(),
+  names: ReadonlyMap<string, DeclaredNames> = new Map(),
+): OperationSurroundings {
+  const parts: unknown[] = [...models].flat()
+  parts.push(...[...names].flat())
+  const spans: Span[] = []
+  addBlock(root, { parts, spans })
+  return { parts, spans }
+}
+
+interface Found {
+  readonly parts: unknown[]
+  readonly spans: Span[]
+}
+
+function addBlock({ statements, damaged, unknown, guesses }: BoundBlock, found: Found): void {
+  found.parts.push(damaged, ...unknown, ...guesses)
+  for (const bound of statements) {
+    const { keyword } = bound.row
+    if (keyword === "api" || keyword === "version") addOuter(bound, found)
+    else if (!isOperation(bound)) {
+      found.parts.push(bound)
+      found.spans.push(bound.statement.span)
+    }
+  }
+}
+
+/** An API or a version changes with its operations: what counts is its head, and the other statements of its block. */
+function addOuter({ statement, form, broken, block }: BoundStatement, found: Found): void {
+  const head = [statement.keyword, ...statement.args]
+  found.parts.push(...head, form, broken, block === undefined)
+  found.spans.push(...head.map(({ span }) => span))
+  if (block !== undefined) addBlock(block, found)
+}
