@@ -46,6 +46,7 @@ describeBrowser("the console in a browser", () => {
   let ports: Ports
   let runtime: Runtime
   let drop: () => Promise<void>
+  let url: string
   /** What the pages reported: errors, violations of the policy, requests to other servers. */
   const faults: string[] = []
   const origin = () => `http://127.0.0.1:${ports.control}`
@@ -57,6 +58,7 @@ describeBrowser("the console in a browser", () => {
   beforeAll(async () => {
     const database = await createMigratedDatabase()
     drop = database.drop
+    url = database.url
     ports = await freePorts()
     runtime = await start(database.url, ports, { reviewPlans })
     const product = "product partner { apis order }"
@@ -228,10 +230,23 @@ describeBrowser("the console in a browser", () => {
     await page.keyboard.type("hello")
     await page.getByText("1 route of plan").waitFor()
     expect(page.url()).toContain("text=hello")
-    await page.keyboard.press("Escape")
     await page.getByRole("heading", { name: "Routes" }).click()
+    for (const key of ["j", "Enter"]) await page.keyboard.press(key)
+    await page.getByRole("heading", { name: "GET /hello" }).waitFor()
     await page.keyboard.press("?")
     await page.getByRole("dialog", { name: "Keys" }).waitFor()
+  })
+
+  test("says when the connection is lost, and continues when the process is back", async () => {
+    await page.goto(`${origin()}/console/overview`)
+    await page.getByText("healthy").waitFor()
+    await runtime.close()
+    await page.getByText("The connection to the process was lost").waitFor()
+    expect(await violationsOf(page)).toEqual([])
+    runtime = await start(url, ports, { reviewPlans })
+    // The session is as valid at a new process with the same token.
+    await page.getByText("The connection to the process was lost").waitFor({ state: "detached" })
+    await page.getByText("healthy").waitFor()
   })
 
   test("shows markup as text, wherever it comes from", async () => {

@@ -12,7 +12,7 @@ const isHelpOpen = signal(false)
 /** How long the second key after `g` may take. */
 const chordMs = 1_500
 
-/** Keys of the whole console: `g` and a letter opens a page, `/` goes to the search, `?` shows all. A field keeps its keys. */
+/** Keys of the whole console: `g` and a letter opens a page, `/` goes to the search, `j` and `k` to the next and previous row, `?` shows all. A field keeps its keys. */
 export function useKeys(pages: readonly KeyedPage[]): void {
   useEffect(() => {
     let chordAt = Number.NEGATIVE_INFINITY
@@ -24,6 +24,7 @@ export function useKeys(pages: readonly KeyedPage[]): void {
       if (page !== undefined) go(addressOf([page.name]))
       else if (event.key === "g") chordAt = performance.now()
       else if (event.key === "?") isHelpOpen.value = true
+      else if (event.key === "j" || event.key === "k") moveRow(event.key === "j" ? 1 : -1)
       else if (event.key === "/") document.querySelector<HTMLInputElement>("input[type=search]")?.focus()
       else return
       event.preventDefault()
@@ -31,6 +32,15 @@ export function useKeys(pages: readonly KeyedPage[]): void {
     addEventListener("keydown", pressed)
     return () => removeEventListener("keydown", pressed)
   }, [pages])
+}
+
+/** Moves the focus to the link or button of the next or previous row of a list. */
+function moveRow(step: 1 | -1): void {
+  const rows = [...document.querySelectorAll("table.list tbody tr")].flatMap(
+    (row) => row.querySelector<HTMLElement>("a, button") ?? [],
+  )
+  const at = rows.findIndex((each) => each.closest("tr")?.contains(document.activeElement))
+  rows[at === -1 && step === -1 ? rows.length - 1 : at + step]?.focus()
 }
 
 function isTyping(target: EventTarget | null): boolean {
