@@ -91,6 +91,29 @@ ${more}`
     expect(await here.metric(`sallyport_workers{state="serving"}`)).toBe(2)
   })
 
+  test("the console sees the traffic, routes, log and refusals of all workers", async () => {
+    const authorization = `Bearer ${here.env["SALLYPORT_CONTROL_TOKEN"]}`
+    const ask = (path: string) =>
+      fetch(`http://127.0.0.1:${here.ports[2]}${path}`, { headers: { authorization } })
+    const stream = (await ask("/v1/events?topics=log&route=/limited")).body?.pipeThrough(
+      new TextDecoderStream(),
+    )
+    let text = ""
+    const asking = setInterval(() => void statuses("/limited", 4), 100)
+    for await (const part of stream ?? []) {
+      text += part
+      if (text.split("event: log").length > 10) break
+    }
+    clearInterval(asking)
+    expect(text).toContain('"path":"/limited"')
+    const json = async (path: string) => (await (await ask(path)).json()) as Record<string, never[]>
+    await expect.poll(async () => (await json("/v1/traffic"))["points"]?.length).toBeGreaterThan(0)
+    const { routes } = await json("/v1/routes?text=limited")
+    expect(routes).toMatchObject([{ counts: { requests: [0, 0, 10, 0, expect.any(Number), 0] } }])
+    const { refusals } = await json("/v1/refusals")
+    expect(refusals?.[0]).toMatchObject({ status: 429, route: "GET /limited" })
+  })
+
   test("a quota of 7 lets exactly 7 of 30 requests pass, and usage counts each once", async () => {
     const found = await statuses("/metered", 30, { "x-api-key": "key-of-ann" })
     expect([count(found, 200), count(found, 403)]).toEqual([7, 23])
