@@ -968,6 +968,14 @@ export const rooms: readonly Room[] = [
     packages: ["vscode-languageserver"],
     builtins: ["node:path", "node:stream", "node:url"],
   },
+  // The extension runs in VS Code and starts the command: it knows no code of the product.
+  {
+    path: "compiler/editor",
+    doors: [],
+    may: [],
+    packages: ["esbuild", "fflate", "vscode", "vscode-languageclient", "yaml"],
+    builtins: ["node:child_process", "node:fs", "node:path", "node:url"],
+  },
   {
     path: "compiler/cli",
     doors: ["command", "io", "main"],

@@ -1,0 +1,94 @@
+import * as vscode from "vscode"
+import { LanguageClient } from "vscode-languageclient/node"
+import { explainWords, programOf } from "./program.ts"
+import { routeAt } from "./route-at.ts"
+import { addTests } from "./tests.ts"
+
+const clients = new Map<string, LanguageClient>()
+
+function programFor({ uri }: vscode.WorkspaceFolder): string {
+  const setting = vscode.workspace.getConfiguration("sallyport", uri).get<string>("path", "")
+  return programOf(setting, uri.fsPath)
+}
+
+/** VS Code calls it when a project is opened. In restricted mode it is not called before the folder is trusted. */
+export async function activate(context: vscode.ExtensionContext): Promise<void> {
+  const startAll = async () => {
+    await deactivate()
+    await Promise.all((vscode.workspace.workspaceFolders ?? []).map(start))
+  }
+  context.subscriptions.push(
+    vscode.commands.registerCommand("sallyport.explainRoute", explainRoute),
+    vscode.commands.registerCommand("sallyport.restart", startAll),
+    vscode.workspace.onDidChangeWorkspaceFolders(startAll),
+    vscode.workspace.onDidChangeConfiguration((change) =>
+      change.affectsConfiguration("sallyport.path") ? startAll() : undefined,
+    ),
+    addTests(programFor),
+  )
+  if (vscode.workspace.isTrusted) await startAll()
+  else context.subscriptions.push(vscode.workspace.onDidGrantWorkspaceTrust(startAll))
+}
+
+/** Ends all language servers. */
+export async function deactivate(): Promise<void> {
+  const ending = [...clients.values()]
+  clients.clear()
+  await Promise.all(ending.map((client) => client.stop().catch(() => undefined)))
+}
+
+async function start(folder: vscode.WorkspaceFolder): Promise<void> {
+  if (folder.uri.scheme !== "file") return
+  const command = programFor(folder)
+  const cwd = folder.uri.fsPath
+  const client = new LanguageClient(
+    "sallyport",
+    "Sallyport",
+    { command, args: ["lsp", "--stdio"], options: { cwd } },
+    {
+      workspaceFolder: folder,
+      documentSelector: ["sallyport", "fga"].map((language) => ({
+        ...{ language, scheme: "file" },
+        pattern: `${cwd}/**/*`,
+      })),
+      synchronize: { fileEvents: vscode.workspace.createFileSystemWatcher("**/*.{conf,fga,mod,yaml,xml}") },
+    },
+  )
+  clients.set(folder.uri.toString(), client)
+  try {
+    await client.start()
+  } catch (error) {
+    clients.delete(folder.uri.toString())
+    const choice = await vscode.window.showErrorMessage(
+      `\`${command} lsp\` cannot be started: ${error instanceof Error ? error.message : String(error)}. Install Sallyport in the project (npm install --save-dev sallyport), or set \`sallyport.path\`.`,
+      "Open settings",
+    )
+    if (choice !== undefined)
+      await vscode.commands.executeCommand("workbench.action.openSettings", "sallyport.path")
+  }
+}
+
+/** Asks what would happen to a request of the operation at the cursor, and shows the answer in a terminal. */
+async function explainRoute(): Promise<void> {
+  const editor = vscode.window.activeTextEditor
+  const folder = editor && vscode.workspace.getWorkspaceFolder(editor.document.uri)
+  if (editor === undefined || folder === undefined) return
+  const { document, selection } = editor
+  const typed = await vscode.window.showInputBox({
+    title: "Explain a request",
+    prompt: "Method, path with values instead of {parameters}, and options such as --as ann",
+    value: routeAt(document.getText(), document.offsetAt(selection.active)) ?? "GET /",
+  })
+  if (typed === undefined) return
+  await document.save()
+  const words = [...explainWords(typed), "--config", vscode.workspace.asRelativePath(document.uri, false)]
+  const task = new vscode.Task(
+    { type: "sallyport" },
+    folder,
+    "explain",
+    "Sallyport",
+    new vscode.ProcessExecution(programFor(folder), words, { cwd: folder.uri.fsPath }),
+  )
+  task.presentationOptions = { reveal: vscode.TaskRevealKind.Always, clear: true, showReuseMessage: false }
+  await vscode.tasks.executeTask(task)
+}
