@@ -35,9 +35,10 @@ const entries = {
   "impact-worker": "runtime/impact/impact-worker.ts",
 }
 
-/** Pages for browsers by their folder in dist/: `index.html`, a script and a style sheet. */
+/** Pages for browsers by their folder in dist/: `index.html`, a script, a style sheet, and a worker if they have one. */
 const pages = {
   console: "runtime/control/console/page",
+  playground: "compiler/playground",
 }
 
 /** pg's optional native module, which is never installed. */
@@ -105,9 +106,14 @@ async function build(digest, keepMs) {
 
 /** A page in chunks for browsers. Their names contain their hash, so that browsers may keep them. */
 function buildPage(esbuild, name, source) {
+  const worker = `${source}/worker.ts`
   return esbuild.build({
     absWorkingDir: root,
-    entryPoints: { app: `${source}/app.tsx`, style: `${source}/style.css` },
+    entryPoints: {
+      app: `${source}/app.tsx`,
+      style: `${source}/style.css`,
+      ...(existsSync(join(root, worker)) ? { worker } : {}),
+    },
     outdir: join(dist, name),
     entryNames: "[name]-[hash]",
     chunkNames: "[name]-[hash]",
@@ -135,10 +141,19 @@ function publishPage(name, source, { outputFiles }, keepMs) {
     outputFiles
       .map(({ path }) => basename(path))
       .find((each) => each.startsWith(start) && each.endsWith(ending))
-  const page = readFileSync(join(root, source, "index.html"), "utf8")
+  const examples = examplesText()
+  const examplesName = `examples-${createHash("sha256").update(examples).digest("hex").slice(0, 8)}.json`
+  const template = readFileSync(join(root, source, "index.html"), "utf8")
+  const page = template
     .replace("STYLE", nameOf("style-", ".css"))
     .replace("SCRIPT", nameOf("app-", ".js"))
-  const files = [...outputFiles.map(({ path, contents }) => [basename(path), contents]), ["index.html", page]]
+    .replace("WORKER", nameOf("worker-", ".js"))
+    .replace("EXAMPLES", examplesName)
+  const files = [
+    ...outputFiles.map(({ path, contents }) => [basename(path), contents]),
+    ...(template.includes("EXAMPLES") ? [[examplesName, examples]] : []),
+    ["index.html", page],
+  ]
   for (const [file, contents] of files) {
     replaceFile(join(folder, `${file}.br`), brotliCompressSync(contents))
     replaceFile(join(folder, `${file}.gz`), gzipSync(contents, { level: 9 }))
@@ -150,6 +165,29 @@ function publishPage(name, source, { outputFiles }, keepMs) {
     if (current.has(file.replace(/\.(?:br|gz)$/, ""))) continue
     if (Date.now() - statSync(path).mtimeMs >= keepMs) rmSync(path, { force: true })
   }
+}
+
+/** The projects of models/examples as JSON, with the title of each README. */
+function examplesText() {
+  const folder = join(root, "models/examples")
+  const examples = readdirSync(folder)
+    .sort()
+    .map((name) => {
+      const paths = readdirSync(join(folder, name), { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => join(entry.parentPath, entry.name).slice(join(folder, name).length + 1))
+        .map((path) => path.replaceAll("\\", "/"))
+        .sort()
+      const text = (path) => readFileSync(join(folder, name, path), "utf8")
+      const title = /^# (.+)$/m.exec(text("README.md"))?.[1] ?? name
+      const texts = Object.fromEntries(
+        paths.filter((path) => path !== "README.md").map((path) => [path, text(path)]),
+      )
+      return { name, title, texts }
+    })
+  // Models first: a gateway alone has nothing to ask.
+  const hasModel = ({ texts }) => Object.keys(texts).some((path) => path.endsWith(".fga"))
+  return JSON.stringify([...examples.filter(hasModel), ...examples.filter((each) => !hasModel(each))])
 }
 
 /**

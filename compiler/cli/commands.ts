@@ -9,6 +9,12 @@ export const commands: readonly CommandRow[] = [
     load: async () => (await import("./commands/init.ts")).init,
   },
   {
+    name: "playground",
+    purpose: "write",
+    summary: "write the playground, a page without a server, to a folder",
+    load: async () => (await import("./commands/playground.ts")).playground,
+  },
+  {
     name: "validate",
     purpose: "write",
     summary: "check gateway.conf and the models; exit 1 when there are errors",

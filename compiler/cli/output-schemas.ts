@@ -399,6 +399,7 @@ const doctorCheck = z.strictObject({
 
 /** Of commands that need no answer of a running Sallyport, by command. */
 const ownOutputs: Readonly<Record<string, OutputSchema>> = {
+  playground: { schema: z.strictObject({ folder: text, files: count }) },
   init: { schema: z.strictObject({ folder: text, example: text, files: names }) },
   validate: { schema: findings },
   fmt: { schema: z.strictObject({ formatted: names.optional(), unformatted: names.optional() }) },

@@ -80,9 +80,9 @@ class StoreDocument {
     const shared = model && new FittingTuples(model.loaded, this.#report).add(placed)
     const misspelt = entry(entries, "tests") === undefined && this.#misspellsOne(value, ["tests"])
     const tests = misspelt ? [] : this.#testsOf(entries, shared, model)
-    if (model === undefined || named === undefined) return undefined
+    if (model === undefined || shared === undefined || named === undefined) return undefined
     const name = this.#reader.text(entry(entries, "name")?.value, "`name`")
-    return { file, name: name ?? file.path, modelSpan: named.key, model, tests }
+    return { file, name: name ?? file.path, modelSpan: named.key, model, tuples: shared.keys, tests }
   }
 
   #misspellsOne(value: YamlValue, keys: readonly string[]): boolean {

@@ -76,5 +76,7 @@ export interface TestSuite {
   /** The place that names or contains the model. */
   readonly modelSpan: Span
   readonly model: TestedModel
+  /** The tuples of the store, without those of single tests. */
+  readonly tuples: readonly TupleKey[]
   readonly tests: readonly ModelTest[]
 }

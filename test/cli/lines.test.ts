@@ -7,6 +7,10 @@ import { run } from "./run.ts"
 type Row = readonly [words: readonly string[], options: OptionValues, meaning: object | RegExp]
 
 const tables: Readonly<Record<string, readonly Row[]>> = {
+  playground: [
+    [[], { out: "site" }, { out: "site", format: "text" }],
+    [[], { out: "site", format: "json" }, { out: "site", format: "json" }],
+  ],
   init: [
     [[], {}, { folder: ".", example: "minimal" }],
     [["a/b"], { example: "minimal" }, { folder: "a/b", example: "minimal" }],

@@ -961,6 +961,30 @@ export const rooms: readonly Room[] = [
     doors: ["completion", "language-service", "outline"],
     may: ["compiler/compile.ts", "compiler/core", "compiler/gateway", "compiler/model", "runtime/expression"],
   },
+  // A page: the compiler and the engine in a browser.
+  {
+    path: "compiler/playground",
+    doors: [],
+    may: [
+      "compiler/compile.ts",
+      "compiler/core",
+      "compiler/model",
+      "compiler/model-test",
+      "runtime/check",
+      "runtime/plan",
+    ],
+    packages: [
+      "@codemirror/commands",
+      "@codemirror/language",
+      "@codemirror/lint",
+      "@codemirror/state",
+      "@codemirror/view",
+      "@dagrejs/dagre",
+      "@lezer/highlight",
+      "@preact/signals",
+      "preact",
+    ],
+  },
   {
     path: "compiler/lsp",
     doors: ["serve"],

@@ -1,0 +1,190 @@
+import { signal, useSignalEffect } from "@preact/signals"
+import type { ComponentType } from "preact"
+import { Ask, suggest } from "./ask.tsx"
+import {
+  analysis,
+  busy,
+  close,
+  dataPath,
+  dataPaths,
+  makeLink,
+  show,
+  sourcePath,
+  sourcePaths,
+  store,
+  storeId,
+  texts,
+} from "./project.ts"
+import type { ShownStore } from "./protocol.ts"
+import { Findings, Tests } from "./results.tsx"
+import { zipOf } from "./zip.ts"
+
+const tabs = ["Ask", "Tests", "Graph", "Findings"] as const
+const tab = signal<(typeof tabs)[number]>("Ask")
+const Editor = signal<ComponentType<{ readonly path: string; readonly label: string }> | undefined>(undefined)
+const Graph = signal<ComponentType | undefined>(undefined)
+let suggestedFor: string | undefined
+
+/** The open project: sources, tuples and tests, and answers beside each other. */
+export function Bench() {
+  // The editor and the drawing are loaded when they are first seen.
+  if (Editor.value === undefined)
+    void import("./editor.tsx").then((loaded) => {
+      Editor.value = loaded.Editor
+    })
+  useSignalEffect(() => suggestOnce(store.value))
+  return (
+    <div class="bench">
+      <header class="bar">
+        <h1>Sallyport playground</h1>
+        <div class="row">
+          {busy.value && <span class="quiet">Compiling …</span>}
+          <button type="button" class="primary" onClick={() => void makeLink()}>
+            Copy link
+          </button>
+          <button type="button" onClick={save}>
+            Save
+          </button>
+          <button type="button" onClick={close}>
+            Close
+          </button>
+        </div>
+      </header>
+      <main class="panes">
+        <Pane label="Source" paths={sourcePaths.value} path={sourcePath.value} />
+        <Pane label="Tuples and tests" paths={dataPaths.value} path={dataPath.value} />
+        <Results />
+      </main>
+    </div>
+  )
+}
+
+function Pane(props: {
+  readonly label: string
+  readonly paths: readonly string[]
+  readonly path: string | undefined
+}) {
+  const { label, paths, path } = props
+  return (
+    <section class="pane" aria-label={label}>
+      <label class="pane-head">
+        <span>{label}</span>
+        <select value={path} onChange={(event) => show(event.currentTarget.value)}>
+          {paths.map((each) => (
+            <option key={each} value={each} selected={each === path}>
+              {each + marksOf(each)}
+            </option>
+          ))}
+        </select>
+      </label>
+      {path === undefined ? (
+        <p class="quiet empty">The project has no such file.</p>
+      ) : (
+        Editor.value && <Editor.value key={path} path={path} label={label} />
+      )}
+    </section>
+  )
+}
+
+function marksOf(path: string): string {
+  const count = (analysis.value?.findings ?? []).filter(
+    (each) => each.path === path && each.severity === "error",
+  ).length
+  return count === 0 ? "" : ` (${count === 1 ? "1 error" : `${count} errors`})`
+}
+
+function Results() {
+  const stores = analysis.value?.stores ?? []
+  return (
+    <section class="pane results" aria-label="Results">
+      <div class="tabs" role="tablist" aria-label="Results" onKeyDown={moveTab}>
+        {tabs.map((each) => (
+          <button
+            key={each}
+            type="button"
+            role="tab"
+            id={`tab-${each}`}
+            aria-selected={tab.value === each}
+            aria-controls="result"
+            tabIndex={tab.value === each ? 0 : -1}
+            onClick={() => (tab.value = each)}
+          >
+            {each}
+            <Count of={each} />
+          </button>
+        ))}
+      </div>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: without it, the keyboard does not scroll the panel (WCAG 2.1.1). */}
+      <div class="result" id="result" role="tabpanel" aria-labelledby={`tab-${tab.value}`} tabIndex={0}>
+        {stores.length > 1 && tab.value !== "Findings" && (
+          <label class="field">
+            <span>Store</span>
+            <select
+              onChange={(event) => {
+                storeId.value = event.currentTarget.value
+              }}
+            >
+              {stores.map(({ id, name }) => (
+                <option key={id} value={id} selected={id === store.value?.id}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
+        <Result />
+      </div>
+    </section>
+  )
+}
+
+function Result() {
+  if (analysis.value === undefined) return <p class="quiet empty">Compiling …</p>
+  if (tab.value === "Ask") return <Ask />
+  if (tab.value === "Tests") return <Tests />
+  if (tab.value === "Findings") return <Findings />
+  if (Graph.value === undefined) {
+    void import("./graph.tsx").then((loaded) => {
+      Graph.value = loaded.default
+    })
+    return <p class="quiet empty">Loading …</p>
+  }
+  return <Graph.value />
+}
+
+/** What needs attention behind a tab. */
+function Count({ of }: { readonly of: (typeof tabs)[number] }) {
+  const known = analysis.value
+  if (of === "Findings" && known !== undefined && known.findings.length > 0) {
+    const errors = known.findings.some(({ severity }) => severity === "error")
+    return <span class={`badge ${errors ? "bad" : "warn"}`}>{known.findings.length}</span>
+  }
+  const failed = (known?.stores ?? []).flatMap(({ tests }) => tests.filter(({ passed }) => !passed)).length
+  if (of !== "Tests" || failed === 0) return null
+  return <span class="badge bad">{`${failed} failed`}</span>
+}
+
+function moveTab(event: KeyboardEvent): void {
+  const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0
+  if (step === 0) return
+  const next = tabs[(tabs.indexOf(tab.value) + step + tabs.length) % tabs.length] ?? "Ask"
+  tab.value = next
+  document.getElementById(`tab-${next}`)?.focus()
+}
+
+/** A new store gets a first question, which an edit of the same store does not replace. */
+function suggestOnce(known: ShownStore | undefined): void {
+  if (known === undefined || suggestedFor === known.id) return
+  suggestedFor = known.id
+  suggest(known)
+}
+
+/** Saves the project as a ZIP archive. */
+function save(): void {
+  const url = URL.createObjectURL(new Blob([zipOf(texts.peek() ?? {})], { type: "application/zip" }))
+  const link = document.createElement("a")
+  link.href = url
+  link.download = "project.zip"
+  link.click()
+  URL.revokeObjectURL(url)
+}

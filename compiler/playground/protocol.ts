@@ -1,0 +1,89 @@
+import type { Explanation, TupleKey } from "../../runtime/check/ports.ts"
+import type { Severity } from "../core/diagnostic.ts"
+
+/** The texts of a project by path. Paths are relative, with `/`. */
+export type ProjectTexts = Readonly<Record<string, string>>
+
+/** A finding and its place: offsets in the text, and the line for people. */
+export interface ShownFinding {
+  readonly path: string
+  readonly start: number
+  readonly end: number
+  readonly line: number
+  readonly code: string
+  readonly severity: Severity
+  readonly title: string
+  readonly detail: string
+  readonly help: string | undefined
+}
+
+/** A type of a model. */
+export interface ShownType {
+  readonly name: string
+  readonly relations: readonly string[]
+}
+
+/** Users of `from` (a type, or `type#relation`) can be named by these relations of the type `to`. */
+export interface ShownEdge {
+  readonly from: string
+  readonly to: string
+  readonly relations: readonly string[]
+}
+
+/** One question of a test. `reason`: why the answer differs from the expected one. */
+export interface ShownQuestion {
+  readonly text: string
+  readonly passed: boolean
+  readonly expected: string
+  readonly got: string
+  readonly line: number
+}
+
+/** A test that ran. */
+export interface ShownTest {
+  readonly name: string
+  readonly passed: boolean
+  readonly questions: readonly ShownQuestion[]
+}
+
+/** One store of a store file, ready for questions. `id` is unique in the project. */
+export interface ShownStore {
+  readonly id: string
+  readonly name: string
+  readonly path: string
+  readonly types: readonly ShownType[]
+  readonly edges: readonly ShownEdge[]
+  readonly tuples: readonly TupleKey[]
+  readonly tests: readonly ShownTest[]
+}
+
+/** What is known about a project. */
+export interface Analysis {
+  readonly findings: readonly ShownFinding[]
+  readonly stores: readonly ShownStore[]
+}
+
+/** A question about a store. `context` is JSON, or empty. */
+export type StoreQuestion = { readonly store: string; readonly context: string } & (
+  | { readonly kind: "check"; readonly user: string; readonly relation: string; readonly object: string }
+  | { readonly kind: "objects"; readonly user: string; readonly relation: string; readonly type: string }
+  | { readonly kind: "users"; readonly type: string; readonly relation: string; readonly object: string }
+)
+
+/** The answer to a question: a proof, a list, or why there is none. */
+export type StoreAnswer =
+  | { readonly kind: "explained"; readonly explanation: Explanation }
+  | { readonly kind: "list"; readonly names: readonly string[] }
+  | { readonly kind: "error"; readonly message: string }
+
+/** What the page asks its worker. */
+export type WorkerRequest =
+  | { readonly kind: "open"; readonly texts: ProjectTexts }
+  | { readonly kind: "ask"; readonly question: StoreQuestion }
+
+/** What the worker replies; `number` is that of the request. `failed` is a mistake of the playground itself. */
+export type WorkerReply = { readonly number: number } & (
+  | { readonly kind: "opened"; readonly analysis: Analysis }
+  | { readonly kind: "answered"; readonly answer: StoreAnswer }
+  | { readonly kind: "failed"; readonly message: string }
+)

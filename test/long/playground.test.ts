@@ -1,0 +1,200 @@
+import { once } from "node:events"
+import { readFileSync } from "node:fs"
+import { createServer, type Server } from "node:http"
+import type { AddressInfo } from "node:net"
+import { extname, join } from "node:path"
+import type { AxeResults, RunOptions } from "axe-core"
+import { type Browser, chromium, type Page } from "playwright-core"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { projectRoot } from "../structure/tree.ts"
+import { chromiumPath } from "../support/chromium.ts"
+
+const executablePath = chromiumPath()
+const rules: RunOptions = { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] }
+const axe = readFileSync(`${projectRoot}node_modules/axe-core/axe.min.js`, "utf8")
+const types: Record<string, string> = {
+  ".css": "text/css",
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript",
+  ".json": "application/json",
+}
+/** Compressed bytes that the start page loads. */
+const firstLoadMax = 250_000
+
+const store = `model_file: ./model.fga
+tuples:
+  - { user: "user:ann", relation: member, object: "group:eng" }
+  - { user: "group:eng#member", relation: viewer, object: "doc:1" }
+tests:
+  - name: members view
+    check:
+      - user: user:ann
+        object: doc:1
+        assertions: { viewer: true }
+      - user: user:bob
+        object: doc:1
+        assertions: { viewer: true }
+`
+const model = `model
+  schema 1.1
+type user
+type group
+  relations
+    define member: [user]
+type doc
+  relations
+    define viewer: [group#member]
+`
+
+const describeBrowser = describe.skipIf(executablePath === undefined)
+
+describeBrowser("the playground in a browser", () => {
+  let browser: Browser
+  let page: Page
+  let server: Server
+  let origin: string
+  /** Errors, violations of the policy, and requests to other servers. */
+  const faults: string[] = []
+
+  beforeAll(async () => {
+    server = createServer((request, response) => {
+      const path = request.url === "/" ? "index.html" : (request.url ?? "").slice(1)
+      response.setHeader("content-type", types[extname(path)] ?? "text/plain")
+      response.setHeader("content-encoding", "br")
+      response.end(readFileSync(join(projectRoot, "dist/playground", `${path}.br`)))
+    }).listen(0, "127.0.0.1")
+    await once(server, "listening")
+    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    browser = await chromium.launch({ executablePath: executablePath ?? "", args: ["--no-sandbox"] })
+    const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
+    page = await context.newPage()
+    page.on("pageerror", (error) => faults.push(error.message))
+    page.on("console", (message) => {
+      if (message.type() === "error") faults.push(message.text())
+    })
+    page.on("request", (request) => {
+      if (!request.url().startsWith(origin) && !/^(?:data|blob):/.test(request.url()))
+        faults.push(request.url())
+    })
+  })
+  afterAll(async () => {
+    await browser?.close()
+    server?.close()
+  })
+
+  /** Opens texts as an input for files gives them. */
+  const openFiles = async (texts: Record<string, string>) => {
+    await page.goto(`${origin}/#`)
+    await page.reload()
+    const files = Object.entries(texts).map(([name, text]) => ({
+      name,
+      mimeType: "text/plain",
+      buffer: Buffer.from(text),
+    }))
+    await page.getByLabel("Open files").setInputFiles(files)
+    await page.getByRole("tab", { name: "Ask" }).waitFor()
+  }
+  const verdict = (text: string) => page.locator(".verdict", { hasText: text }).waitFor()
+
+  test("loads little at first", async () => {
+    let bytes = 0
+    page.on("response", async (response) => {
+      bytes +=
+        (
+          await response
+            .request()
+            .sizes()
+            .catch(() => undefined)
+        )?.responseBodySize ?? 0
+    })
+    await page.goto(origin)
+    await page.getByRole("button", { name: /docs-app/ }).waitFor()
+    expect(bytes).toBeGreaterThan(10_000)
+    expect(bytes).toBeLessThan(firstLoadMax)
+  })
+
+  test("opens an example, explains an answer, and follows a change of the model", async () => {
+    await page.getByRole("button", { name: /docs-app/ }).click()
+    await verdict("Allowed")
+    await page.getByLabel("User", { exact: true }).fill("user:nobody")
+    await verdict("Denied")
+    await page.getByText("It would be allowed after any of").waitFor()
+  })
+
+  test("shows tests, findings and the graph of files that were opened", async () => {
+    await openFiles({ "model.fga": model, "store.fga.yaml": store })
+    await page.getByRole("tab", { name: "Tests" }).click()
+    await page.getByText(/^expected /).waitFor()
+    await page.getByRole("tab", { name: "Graph" }).click()
+    await page
+      .getByText("group can be viewer of doc")
+      .or(page.locator("svg text.name", { hasText: "group" }))
+      .first()
+      .waitFor()
+    const source = page.getByRole("textbox", { name: "Source: model.fga" })
+    await source.click()
+    await page.keyboard.press("ControlOrMeta+End")
+    await page.keyboard.type("    define owner: [usr]\n")
+    await page.getByRole("tab", { name: /Findings/ }).click()
+    await page.getByRole("button", { name: "model.fga:10" }).waitFor()
+    await page.getByRole("button", { name: "model.fga:10" }).click()
+    expect(await page.evaluate("document.activeElement.shadowRoot !== null")).toBe(true)
+  })
+
+  test("puts a project into a link and opens it again", async () => {
+    await openFiles({ "model.fga": model, "store.fga.yaml": store })
+    await page.getByRole("button", { name: "Copy link" }).click()
+    await page.waitForURL(/#p=/)
+    const address = page.url()
+    await page.goto("about:blank")
+    await page.goto(address)
+    await verdict("Allowed")
+    await page.goto("about:blank")
+    await page.goto(`${address.slice(0, -20)}`)
+    await page.getByText("The link cannot be opened").waitFor()
+  })
+
+  test("opens a project with a gateway, and says what is wrong with it", async () => {
+    await openFiles({ "gateway.conf": "gateway a { listen 127.0.0.1:8000 }\nwrong\n", "model.fga": model })
+    await page.getByRole("tab", { name: /Findings/ }).click()
+    await page.getByRole("button", { name: "gateway.conf:2" }).waitFor()
+  })
+
+  describe.each(["light", "dark"] as const)("%s", (colorScheme) => {
+    test.each(["Start", "Ask", "Tests", "Graph", "Findings"])(
+      "%s can be used by everybody, on a phone too",
+      async (name) => {
+        await page.emulateMedia({ colorScheme })
+        if (name === "Start") {
+          await page.goto("about:blank")
+          await page.goto(origin)
+          await page.getByRole("button", { name: /docs-app/ }).waitFor()
+        } else {
+          await openFiles({ "model.fga": model, "store.fga.yaml": store })
+          await verdict("Allowed")
+          await page.getByRole("tab", { name }).click()
+        }
+        expect(await violationsOf(page)).toEqual([])
+        await page.setViewportSize({ width: 390, height: 844 })
+        expect(
+          await page.evaluate("document.documentElement.scrollWidth - innerWidth"),
+          "wider than a phone",
+        ).toBe(0)
+        expect(await violationsOf(page)).toEqual([])
+        await page.setViewportSize({ width: 1440, height: 900 })
+      },
+    )
+  })
+
+  test("had no error, and broke its own policy nowhere", () => {
+    expect(faults).toEqual([])
+  })
+})
+
+/** Violations of WCAG 2.2 AA, as far as axe finds them. */
+async function violationsOf(page: Page): Promise<string[]> {
+  await page.evaluate(axe)
+  const results = (await page.evaluate(`axe.run(${JSON.stringify(rules)})`)) as AxeResults
+  expect(results.passes.length).toBeGreaterThan(5)
+  return results.violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html)}`)
+}
