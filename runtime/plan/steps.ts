@@ -262,9 +262,17 @@ export function isSharing(step: Pick<Step, "kind"> | undefined): boolean {
 /** The names of entries of a table that the steps reference. */
 export function namedBy(steps: Iterable<Step>, table: NamedTable): ReadonlySet<string> {
   const found = new Set<string>()
-  for (const step of steps)
-    for (const each of factsOf(step).names ?? []) if (each.table === table) found.add(each.name)
+  for (const step of steps) for (const each of namesIn(step)) if (each.table === table) found.add(each.name)
   return found
+}
+
+/** Each table is asked for, in plans with thousands of steps. */
+const namesByStep = new WeakMap<Step, NonNullable<StepFacts["names"]>>()
+
+function namesIn(step: Step): NonNullable<StepFacts["names"]> {
+  const known = namesByStep.get(step) ?? factsOf(step).names ?? []
+  namesByStep.set(step, known)
+  return known
 }
 
 /** Names of the variables that a step sets. */

@@ -78,11 +78,15 @@ for (const [routes, lines, bar] of [
   const { plan } = await compileWithParts(new MemoryFiles(files), "gateway.conf")
   if (plan === undefined) throw new Error("the project has mistakes")
   let text = files.get("gateway.conf") ?? ""
+  const typed: number[] = []
   await service.findings()
   const [findings, completions]: [number[], number[]] = [[], []]
   for (let stroke = 0; stroke < keystrokes; stroke++) {
-    const at = below(text.length)
-    text = stroke % 5 === 4 ? (files.get("gateway.conf") ?? "") : `${text.slice(0, at)}x${text.slice(at)}`
+    // Four characters are typed in four places, and deleted again.
+    const isTyped = stroke % 8 < 4
+    const at = isTyped ? below(text.length) : (typed.pop() ?? 0)
+    text = `${text.slice(0, at)}${isTyped ? "x" : ""}${text.slice(isTyped ? at : at + 1)}`
+    if (isTyped) typed.push(at)
     service.set("gateway.conf", text)
     const start = performance.now()
     await service.findings()
