@@ -68,7 +68,7 @@ export function reparse(parsed: ParsedFile, text: string): ParsedFile | undefine
  */
 const lineCodes: ReadonlySet<DiagnosticCode> = new Set([
   ...(["SP1005", "SP1008", "SP1009", "SP1010", "SP1011", "SP1012", "SP1014"] as const),
-  ...(["SP1018", "SP1021", "SP1022", "SP1030", "SP1031", "SP1033", "SP1034"] as const),
+  ...(["SP1013", "SP1018", "SP1019", "SP1021", "SP1022", "SP1030", "SP1031", "SP1033", "SP1034"] as const),
 ])
 
 function isUnclear(codes: ReadonlySet<DiagnosticCode>): boolean {

@@ -11,7 +11,7 @@ const original = readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta
 const edits = scaled(20_000, 0.02)
 const pieces = [
   ...["{", "}", '"', "(", ")", "${", "<<T", "T", "\n", "\r\n", "#", ";", "x", " ", "else", "", "é", "\u200b"],
-  ...["auth jwt acme\n", "\n  respond 403\n", "# a comment\n", "when (true) { }\n", 'GET "/x" {\n  }\n'],
+  ...["auth jwt acme\n", "\n  respond 403\n", "# a comment\n", "when(true) { }\n", "}x", 'GET "/x" {\n  }\n'],
 ]
 
 /** Without the file, which has the whole text. A compilation sorts findings by place. */
