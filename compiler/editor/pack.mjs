@@ -37,8 +37,10 @@ async function extensionFiles() {
     ["README.md", readFileSync(join(root, "compiler/docs/editors.md"))],
     ["LICENSE.txt", readFileSync(join(root, "LICENSE"))],
   ])
-  for (const folder of ["grammars", "extension/languages", "extension/snippets"])
-    for (const name of readdirSync(join(editor, folder)).sort()) {
+  for (const folder of ["grammars", "schemas", "extension/languages", "extension/snippets"])
+    for (const name of readdirSync(join(editor, folder))
+      .sort()
+      .filter((each) => each.endsWith(".json"))) {
       const path = join(editor, folder, name)
       files.set(
         relative(editor, path)

@@ -40,6 +40,7 @@ describe("the packed extension", () => {
       manifest.main,
       ...contributes.languages.map((each: { configuration: string }) => each.configuration),
       ...[...contributes.grammars, ...contributes.snippets].map((each: { path: string }) => each.path),
+      ...contributes.yamlValidation.map((each: { url: string }) => each.url),
     ]
     for (const path of named) {
       const bytes = files.get(`extension/${path.replace("./", "")}`)
