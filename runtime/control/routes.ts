@@ -31,6 +31,8 @@ export const routeRules: Readonly<Record<string, RouteRule>> = {
   "GET /metrics": { needs: "open" },
   "GET /console": { needs: "open" },
   "GET /console/*": { needs: "open" },
+  "GET /playground": { needs: "open" },
+  "GET /playground/*": { needs: "open" },
   "POST /console/session": { needs: "open" },
   "DELETE /console/session": { needs: "any" },
   "POST /v1/console-links": { needs: "any" },

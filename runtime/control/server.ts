@@ -278,6 +278,8 @@ async function addEngineProxy(app: FastifyInstance, ports: ControlPorts): Promis
           authorization: _token,
           expect: _expect,
           "proxy-authorization": _proxy,
+          // The session of the console is the operator's credential, which the engine does not need.
+          cookie: _cookie,
           te: _te,
           ...rest
         } = headers

@@ -48,7 +48,13 @@ const openVariables = [
 const expectedPlaces = [
   ...["standard output of serve", "standard error of serve", "file audit.jsonl", "file plan.json"],
   ...["body of /collector/v1/traces", "body of /collector/v1/metrics", "body of the audit sink"],
-  ...["table audit_log", "table plans", "table refusals", "output of `sallyport explain request`"],
+  ...[
+    "stream of events",
+    "table audit_log",
+    "table plans",
+    "table refusals",
+    "output of `sallyport explain request`",
+  ],
   ...[
     "response of the control listener to GET /metrics",
     "response of the control listener to GET /v1/audit",
@@ -132,10 +138,12 @@ describePostgres("secrets of a process", () => {
     services = await startServices(world.outputs, world.canary("token of a service"))
     const stage = { world, services, provider, databaseUrl: database.url }
     await begin(stage)
+    const endEvents = world.watchEvents()
     await ask(stage)
     await logIn(stage)
     await operate(stage)
     await spoil(stage)
+    endEvents()
     await fail(stage)
     for (const started of world.processes) await started.stop()
     await world.readDatabase(database.url)

@@ -64,6 +64,23 @@ describePostgres("the console's listener", () => {
     expect((await ask("/console/..%2f..%2fpackage.json")).headers.get("content-type")).toContain("html")
   })
 
+  it("serves the playground beside it", async () => {
+    expect((await ask("/playground")).headers.get("location")).toBe("/playground/")
+    const page = await ask("/playground/")
+    expect(page.status).toBe(200)
+    expect(page.headers.get("content-security-policy")).toContain("default-src 'none'; script-src 'self';")
+    const [examples = ""] = /examples-\w+\.json/.exec(await page.text()) ?? []
+    const asset = await ask(`/playground/${examples}`)
+    expect([asset.status, asset.headers.get("content-type")]).toEqual([200, "application/json"])
+  })
+
+  it("makes a link with a token only: a session that could make one would have no end", async () => {
+    const headers = { cookie: await session(), origin: origin() }
+    const link = await ask("/v1/console-links", { method: "POST", headers })
+    expect(link.status).toBe(403)
+    expect(await link.text()).toContain("a link is made with a token")
+  })
+
   it("begins a session only from its own page, with a token that the API accepts", async () => {
     expect((await signIn({ token }, {})).status).toBe(403)
     expect((await signIn({ token }, { origin: "http://evil.example" })).status).toBe(403)

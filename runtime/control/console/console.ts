@@ -41,28 +41,33 @@ const safeFields = {
 }
 
 /**
- * The console: its files below `/console/`, which anybody may load, and the sessions with which its pages call the control API.
- * `POST /v1/console-links` makes a link that signs a browser in once with the credential of the caller.
+ * The console and the playground: their files below `/console/` and `/playground/`, which anybody may load, and the sessions with which the console's pages call
+ * the control API. `POST /v1/console-links` makes a link that signs a browser in once with the credential of the caller.
  */
 export function addConsoleRoutes(app: FastifyInstance, parts: ConsoleParts): void {
-  let files: ReadonlyMap<string, PageFile> | undefined
-  const serve = (name: string, request: FastifyRequest, reply: FastifyReply) => {
-    files ??= readPageFiles()
-    return sendFile(files, name, request, reply)
-  }
-  app.get("/console", (_, reply) => reply.code(308).header("location", "/console/").send())
-  app.get<{ Params: { "*": string } }>("/console/*", (request, reply) =>
-    serve(request.params["*"], request, reply),
-  )
+  addPageFiles(app, "console")
+  addPageFiles(app, "playground")
   app.post("/console/session", (request, reply) => signIn(parts, request, reply))
   app.delete("/console/session", (request, reply) =>
     reply.header("set-cookie", parts.sessions.end(request.headers.cookie)).code(204).send(),
   )
   app.post("/v1/console-links", (request, reply) => {
-    const authorization =
-      request.headers.authorization ?? parts.sessions.find(request.headers.cookie)?.authorization ?? ""
+    const { authorization } = request.headers
+    // Sessions that could make links would have no end.
+    if (authorization === undefined)
+      return sendProblem(reply, "forbidden", "a link is made with a token, not with a session of the console")
     const { code, seconds } = parts.links.make(authorization)
     return reply.code(201).send({ path: `/console/#code=${code}`, seconds })
+  })
+}
+
+/** The files of one folder of pages below its name. They are read at the first request. */
+function addPageFiles(app: FastifyInstance, folder: "console" | "playground"): void {
+  let files: ReadonlyMap<string, PageFile> | undefined
+  app.get(`/${folder}`, (_, reply) => reply.code(308).header("location", `/${folder}/`).send())
+  app.get<{ Params: { "*": string } }>(`/${folder}/*`, (request, reply) => {
+    files ??= readPageFiles(folder)
+    return sendFile(files, request.params["*"], request, reply)
   })
 }
 
@@ -73,13 +78,13 @@ function sendFile(
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  const isAsset = /\.(?:js|css|svg)$/.test(name) && !name.includes("/")
+  const isAsset = /\.(?:js|css|svg|json)$/.test(name) && !name.includes("/")
   const file = files.get(isAsset ? name : "index.html")
   if (file === undefined)
     return sendProblem(
       reply,
       "not-found",
-      isAsset ? `the console has no file \`${name}\`` : "this installation was built without the console",
+      isAsset ? `there is no file \`${name}\`` : "this installation was built without these pages",
     )
   const accepted = String(request.headers["accept-encoding"] ?? "")
   const [coding, content] = [...file.coded].find(([each]) => accepted.includes(each)) ?? []

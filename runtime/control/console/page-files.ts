@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { dirname, extname, join } from "node:path"
 
-/** A file of the console's pages. `coded`: the same, compressed by the build, by content coding. */
+/** A file of the pages. `coded`: the same, compressed by the build, by content coding. */
 export interface PageFile {
   readonly content: Buffer
   readonly type: string
@@ -12,6 +12,7 @@ export interface PageFile {
 const types: Readonly<Record<string, string>> = {
   ".css": "text/css; charset=utf-8",
   ".html": "text/html; charset=utf-8",
+  ".json": "application/json",
   ".js": "text/javascript; charset=utf-8",
   ".svg": "image/svg+xml",
 }
@@ -21,9 +22,9 @@ const codings = [
   ["gzip", ".gz"],
 ] as const
 
-/** The files that the build has written to dist/console; empty in an installation without them. They are read once: about 1 MB. */
-export function readPageFiles(): ReadonlyMap<string, PageFile> {
-  const folder = join(dirname(createRequire(import.meta.url).resolve("#package")), "dist/console")
+/** The files that the build has written to a folder in dist; empty in an installation without them. Read them once: some MB. */
+export function readPageFiles(name: string): ReadonlyMap<string, PageFile> {
+  const folder = join(dirname(createRequire(import.meta.url).resolve("#package")), "dist", name)
   const files = new Map<string, PageFile>()
   let names: string[]
   try {

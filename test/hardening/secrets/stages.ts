@@ -213,7 +213,10 @@ export async function operate(stage: Stage): Promise<void> {
     world.canary("bearer token nobody knows"),
   )
   const token = world.env["SALLYPORT_CONTROL_TOKEN"] as string
-  const asks = Object.keys(routeRules).filter((route) => route.startsWith("GET "))
+  // The stream of events does not end: `watchEvents` reads it.
+  const asks = Object.keys(routeRules).filter(
+    (route) => route.startsWith("GET ") && !route.endsWith("/v1/events"),
+  )
   // More failures than these would lock this address out.
   const wrong = asks.filter((route) => /status|audit/.test(route))
   for (const [bearer, routes] of [

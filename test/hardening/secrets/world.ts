@@ -124,6 +124,22 @@ export class CanaryWorld {
     })
   }
 
+  /** Reads the stream of events that the console gets, with everything in it, until the returned function is called. */
+  watchEvents(): () => void {
+    const { control: port } = this.ports
+    const headers = { authorization: `Bearer ${this.env["SALLYPORT_CONTROL_TOKEN"]}` }
+    const path = "/v1/events?topics=status,traffic,log"
+    const chunks: Buffer[] = []
+    const sent = request({ host: "127.0.0.1", port, path, headers, agent: false }, (response) => {
+      response.on("data", (chunk: Buffer) => chunks.push(chunk)).on("error", () => undefined)
+    })
+    sent.on("error", () => undefined).end()
+    return () => {
+      sent.destroy()
+      this.outputs.add("stream of events", Buffer.concat(chunks).toString("utf8"))
+    }
+  }
+
   /** Every row of every table counts. */
   async readDatabase(url: string): Promise<void> {
     const client = new Client({ connectionString: url })

@@ -66,6 +66,9 @@ export function Shell({ me }: { readonly me: WhoamiAnswer }) {
               {title}
             </a>
           ))}
+          <a href="/playground/" rel="noopener" target="_blank">
+            Playground
+          </a>
         </nav>
         <Foot me={me} />
       </header>
