@@ -101,19 +101,15 @@ describeBrowser("the console in a browser", () => {
   test("loads little at first, and nothing from elsewhere", async () => {
     const fresh = await browser.newContext({ storageState: await context.storageState() })
     const first = await fresh.newPage()
-    let bytes = 0
-    first.on("response", async (response) => {
-      if (response.url().includes("/console/"))
-        bytes +=
-          (
-            await response
-              .request()
-              .sizes()
-              .catch(() => undefined)
-          )?.responseBodySize ?? 0
+    const sizes: Promise<number>[] = []
+    first.on("requestfinished", (request) => {
+      if (request.url().includes("/console/") && !request.url().endsWith("/session"))
+        sizes.push(request.sizes().then(({ responseBodySize }) => responseBodySize))
     })
     await first.goto(`${origin()}/console/`)
     await first.getByRole("heading", { name: "Processes" }).waitFor()
+    await first.waitForLoadState("load")
+    const bytes = (await Promise.all(sizes)).reduce((sum, each) => sum + each, 0)
     await first.close()
     await fresh.close()
     expect(bytes).toBeGreaterThan(10_000)
