@@ -141,17 +141,16 @@ function publishPage(name, source, { outputFiles }, keepMs) {
     outputFiles
       .map(({ path }) => basename(path))
       .find((each) => each.startsWith(start) && each.endsWith(ending))
-  const examples = examplesText()
-  const examplesName = `examples-${createHash("sha256").update(examples).digest("hex").slice(0, 8)}.json`
   const template = readFileSync(join(root, source, "index.html"), "utf8")
+  const examples = template.includes("EXAMPLES") ? examplesFile() : undefined
   const page = template
     .replace("STYLE", nameOf("style-", ".css"))
     .replace("SCRIPT", nameOf("app-", ".js"))
     .replace("WORKER", nameOf("worker-", ".js"))
-    .replace("EXAMPLES", examplesName)
+    .replace("EXAMPLES", examples?.[0])
   const files = [
     ...outputFiles.map(({ path, contents }) => [basename(path), contents]),
-    ...(template.includes("EXAMPLES") ? [[examplesName, examples]] : []),
+    ...(examples === undefined ? [] : [examples]),
     ["index.html", page],
   ]
   for (const [file, contents] of files) {
@@ -167,8 +166,8 @@ function publishPage(name, source, { outputFiles }, keepMs) {
   }
 }
 
-/** The projects of models/examples as JSON, with the title of each README. */
-function examplesText() {
+/** Name and content of a file with the projects of models/examples as JSON, with the title of each README. */
+function examplesFile() {
   const folder = join(root, "models/examples")
   const examples = readdirSync(folder)
     .sort()
@@ -187,7 +186,8 @@ function examplesText() {
     })
   // Models first: a gateway alone has nothing to ask.
   const hasModel = ({ texts }) => Object.keys(texts).some((path) => path.endsWith(".fga"))
-  return JSON.stringify([...examples.filter(hasModel), ...examples.filter((each) => !hasModel(each))])
+  const json = JSON.stringify([...examples.filter(hasModel), ...examples.filter((each) => !hasModel(each))])
+  return [`examples-${createHash("sha256").update(json).digest("hex").slice(0, 8)}.json`, json]
 }
 
 /**
