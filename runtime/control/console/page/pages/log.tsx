@@ -251,12 +251,7 @@ function Details({ line }: { readonly line: LoggedRequest }) {
         {facts
           .filter(([, value]) => value !== undefined)
           .map(([name, value]) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>
-                <code>{String(value)}</code>
-              </dd>
-            </div>
+            <Fact key={name} name={name} value={value} />
           ))}
       </dl>
       <p class="actions">
@@ -274,6 +269,17 @@ function Details({ line }: { readonly line: LoggedRequest }) {
           Try it
         </a>
       </p>
+    </div>
+  )
+}
+
+function Fact({ name, value }: { readonly name: string; readonly value: unknown }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>
+        <code>{String(value)}</code>
+      </dd>
     </div>
   )
 }
@@ -358,12 +364,7 @@ function Why({ answer: { refusal, proof } }: { readonly answer: RefusalAnswer })
             </div>
           )}
           {Object.entries(rest).map(([name, value]) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>
-                <code>{String(value)}</code>
-              </dd>
-            </div>
+            <Fact key={name} name={name} value={value} />
           ))}
         </dl>
       </Panel>
