@@ -70,7 +70,7 @@ export type StoreQuestion = { readonly store: string; readonly context: string }
   | { readonly kind: "users"; readonly type: string; readonly relation: string; readonly object: string }
 )
 
-/** The answer to a question: a proof, a list, or why there is none. */
+/** The answer to a question: a proof, a list, or why the question cannot be answered. */
 export type StoreAnswer =
   | { readonly kind: "explained"; readonly explanation: Explanation }
   | { readonly kind: "list"; readonly names: readonly string[] }

@@ -21,7 +21,7 @@ export interface AdmissionSettings {
   readonly onRefused?: ((refusal: AdmissionRefusal) => void) | undefined
   /** Replaced in tests. */
   readonly attempts?: Attempts | undefined
-  /** Sessions of the console. Absent: there are none. */
+  /** Sessions of the console. Absent: only the header `Authorization` counts. */
   readonly sessions?: ConsoleSessions | undefined
 }
 

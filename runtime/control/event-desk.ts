@@ -21,7 +21,7 @@ const statusTicks = 2
 /** Seconds between two comments, each with a new check of the credential. */
 const commentTicks = 15
 
-/** The open streams of events. While there are none, it does nothing. */
+/** The open streams of events. It does nothing while no stream is open. */
 export class EventDesk {
   readonly #ports: EventPorts
   readonly #streams = new Map<ConsoleStream, () => Promise<string | undefined>>()

@@ -89,7 +89,7 @@ function sayWhenEnding(io: Io, stopped: Promise<void>): { started(): void } {
   }
 }
 
-/** A link to the console. A plan may turn the token of `dev` off: then there is none. */
+/** A link to the console; undefined when the plan turns the token of `dev` off. */
 async function consoleOf({ controlUrl, token }: DevParts): Promise<string | undefined> {
   return consoleLinkOf(remoteAt(controlUrl, token)).then(
     ({ url }) => url,

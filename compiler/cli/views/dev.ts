@@ -6,7 +6,7 @@ export interface DevAddresses {
   readonly gateway: readonly string[]
   readonly authz: readonly string[]
   readonly control: string
-  /** An address that signs a browser in once; undefined: there is none. */
+  /** An address that signs a browser in once; undefined: the plan turns the token of `dev` off. */
   readonly console?: string | undefined
   readonly identity: string
   readonly backends: readonly [string, string]

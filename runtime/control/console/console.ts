@@ -106,7 +106,7 @@ async function signIn(
   const { access, attempts, sessions, links } = parts
   const given = bodyOf(consoleSessionRequest, request.body, reply)
   if (given === undefined) return reply
-  // Without the check a page of another origin could sign somebody in as another operator.
+  // Otherwise a page of another site could sign the browser in with a credential of its own.
   if (!isOwnOrigin(request))
     return sendProblem(reply, "cross-origin", "only the console's own page may begin a session")
   const wait = attempts.waitSeconds(request.ip)
