@@ -1,11 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify"
 import { includesRole } from "../plan/control.ts"
-import { controlMark } from "./api.ts"
+import { controlMark, type LoginAnswer } from "./api.ts"
 import { Attempts } from "./attempts.ts"
-import type { ConsoleSessions } from "./console/sessions.ts"
-import { type OperatorAccess, operatorOf, setOperator } from "./operators.ts"
+import type { ConsoleLogins } from "./console/logins.ts"
+import type { ConsoleSession, ConsoleSessions } from "./console/sessions.ts"
+import { type Denial, type Operator, type OperatorAccess, operatorOf, setOperator } from "./operators.ts"
 import { sendProblem } from "./problem.ts"
-import { covers, ruleOf } from "./routes.ts"
+import { covers, type RouteRule, ruleOf } from "./routes.ts"
 
 /** Why a request was refused before its handler. */
 export type AdmissionRefusal =
@@ -23,6 +24,8 @@ export interface AdmissionSettings {
   readonly attempts?: Attempts | undefined
   /** Sessions of the console. Absent: only the header `Authorization` counts. */
   readonly sessions?: ConsoleSessions | undefined
+  /** Sessions of people who signed in to the console at an issuer. Absent: there are none. */
+  readonly logins?: ConsoleLogins | undefined
 }
 
 /**
@@ -30,7 +33,7 @@ export interface AdmissionSettings {
  * address. A route without a rule cannot be registered.
  */
 export function addAdmission(app: FastifyInstance, settings: AdmissionSettings): void {
-  const { access, onRefused, sessions, attempts = new Attempts() } = settings
+  const { access, onRefused, attempts = new Attempts() } = settings
   app.addHook("onRoute", ({ method, url }) => {
     for (const each of [method].flat())
       if (ruleOf(each, url, url) === undefined) throw new Error(`no rule for ${each} ${url}`)
@@ -54,13 +57,15 @@ export function addAdmission(app: FastifyInstance, settings: AdmissionSettings):
       reply.header("retry-after", String(wait))
       return refuse("too-many-attempts", `too many failed attempts; try again in ${wait} s`)
     }
-    const session = sessionOf(request, sessions)
+    const session = await sessionOf(request, settings)
+    if (session !== undefined && "denied" in session) return refuse(session.denied, session.detail)
     if (session !== undefined && !mayUseSession(request))
       return refuse(
         "cross-origin",
         "a request with the session of the console needs the `Origin` of its page",
       )
-    const found = await access.identify(request.headers.authorization ?? session?.authorization)
+    const authorization = request.headers.authorization ?? session?.authorization
+    const found = await access.identify(authorization)
     if ("denied" in found) {
       if (found.denied === "unauthenticated") {
         // A request without a credential guesses nothing.
@@ -70,29 +75,34 @@ export function addAdmission(app: FastifyInstance, settings: AdmissionSettings):
       return refuse(found.denied, found.detail)
     }
     attempts.succeeded(request.ip)
-    setOperator(request.raw, found)
-    if (session?.renewal !== undefined) reply.header("set-cookie", session.renewal)
-    // Only operators learn that a route does not exist.
-    const needs = rule?.needs ?? "any"
-    if (needs !== "any" && !includesRole(found.role, needs))
-      return refuse(
-        "forbidden",
-        `this needs the role \`${needs}\`, and \`${found.name}\` has \`${found.role}\``,
-      )
-    const { operation } = rule ?? {}
-    if (found.may !== undefined && operation !== undefined && !covers(found.may, operation))
-      return refuse(
-        "forbidden",
-        `this is \`${operation}\`, and the token \`${found.name}\` may only do: ${found.may.join(", ")}`,
-      )
+    setOperator(request.raw, found, authorization)
+    if (session !== undefined && session.renewal.length > 0) reply.header("set-cookie", session.renewal)
+    const missing = missingRight(found, rule)
+    if (missing !== undefined) return refuse("forbidden", missing)
     if (request.headers.expect !== undefined) reply.raw.writeContinue()
     return undefined
   })
 }
 
+/** Why an operator may not use a route; undefined: they may. Only operators learn that a route does not exist. */
+function missingRight(
+  { name, role, may }: Operator,
+  { needs = "any", operation }: Partial<RouteRule> = {},
+): string | undefined {
+  if (needs !== "any" && needs !== "open" && !includesRole(role, needs))
+    return `this needs the role \`${needs}\`, and \`${name}\` has \`${role}\``
+  if (may !== undefined && operation !== undefined && !covers(may, operation))
+    return `this is \`${operation}\`, and the token \`${name}\` may only do: ${may.join(", ")}`
+  return undefined
+}
+
 /** The session of the console in a request; the header wins over it. */
-function sessionOf({ headers }: FastifyRequest, sessions: ConsoleSessions | undefined) {
-  return headers.authorization === undefined ? sessions?.find(headers.cookie) : undefined
+async function sessionOf(
+  { headers }: FastifyRequest,
+  { sessions, logins }: AdmissionSettings,
+): Promise<ConsoleSession | Denial | undefined> {
+  if (headers.authorization !== undefined) return undefined
+  return sessions?.find(headers.cookie) ?? (await logins?.find(headers.cookie))
 }
 
 /** A browser sends the cookie by itself, so a request that changes something must come from the console's own page. */
@@ -118,19 +128,11 @@ function isOfAnotherOrigin({ headers }: FastifyRequest): boolean {
 }
 
 /** `GET /v1/whoami`: the caller. `GET /v1/login`: where people log in, for `sallyport login`. */
-export function addIdentityRoutes(app: FastifyInstance, logins: () => readonly LoginOffer[]): void {
+export function addIdentityRoutes(app: FastifyInstance, logins: () => LoginAnswer["logins"]): void {
   app.get("/v1/whoami", async (request) => {
     const { kind, name, role, groups = [], may = null, issuer = null, expiresAt } = operatorOf(request.raw)
     const end = expiresAt === undefined ? null : new Date(expiresAt * 1000).toISOString()
     return { kind, name, role, groups, may, issuer, expiresAt: end }
   })
-  app.get("/v1/login", async () => ({ logins: logins() }))
-}
-
-/** An issuer at which `sallyport login` gets tokens, with the public client for it. */
-export interface LoginOffer {
-  readonly issuer: string
-  readonly discovery: string
-  readonly client: string
-  readonly scope: string | null
+  app.get("/v1/login", async (): Promise<LoginAnswer> => ({ logins: logins() }))
 }

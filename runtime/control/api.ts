@@ -725,6 +725,31 @@ export const consoleSessionRequest = z.union([
   z.strictObject({ code: z.string().min(1).max(200) }),
 ])
 
+/** Response of `GET /v1/login`: the issuers at which people log in, with the public client for it. `discovery`: URL of the document itself. */
+export const loginAnswer = z.strictObject({
+  logins: z.array(
+    z.strictObject({
+      ...{ issuer: z.string(), discovery: z.string(), client: z.string() },
+      scope: z.string().nullable(),
+    }),
+  ),
+})
+export type LoginAnswer = z.infer<typeof loginAnswer>
+
+/** Body of `POST /console/login`: an issuer of `GET /v1/login`, and the path of the console to which the login leads. */
+export const consoleLoginRequest = z.strictObject({
+  issuer: z.string().min(1).max(256),
+  to: z.string().startsWith("/console/").max(2_048),
+})
+
+/** Response of `POST /console/login`: the page of the issuer where the person signs in. */
+export const consoleLoginAnswer = z.strictObject({ page: z.string() })
+export type ConsoleLoginAnswer = z.infer<typeof consoleLoginAnswer>
+
+/** Response of `DELETE /console/session`. `page`: where the session at the issuer ends; null: there is none, or the session was begun by a token. */
+export const consoleEndAnswer = z.strictObject({ page: z.string().nullable() })
+export type ConsoleEndAnswer = z.infer<typeof consoleEndAnswer>
+
 /** Response of `POST /v1/console-links`: path and fragment of a link that signs a browser in once, for `seconds` from now. */
 export const consoleLinkAnswer = z.strictObject({ path: z.string(), seconds: z.number().int() })
 export type ConsoleLinkAnswer = z.infer<typeof consoleLinkAnswer>

@@ -4,7 +4,7 @@ import { type EventsQuestion, eventsQuery, type LoggedRequest, type TrafficAnswe
 import { bodyOf } from "./body.ts"
 import type { ConsoleSessions } from "./console/sessions.ts"
 import { ConsoleStream } from "./event-stream.ts"
-import type { OperatorAccess } from "./operators.ts"
+import { credentialOf, type OperatorAccess } from "./operators.ts"
 import type { ControlPorts } from "./ports.ts"
 
 type EventPorts = Pick<ControlPorts, "status" | "traffic">
@@ -139,10 +139,12 @@ export function addEventRoutes(
     const question = bodyOf(eventsQuery, request.query, reply)
     if (question === undefined) return reply
     const { authorization, cookie } = request.headers
-    const session = authorization === undefined ? sessions.find(cookie) : undefined
+    const isSession = authorization === undefined && sessions.find(cookie) !== undefined
+    const credential = credentialOf(request.raw)
     const stream = desk.open(question, async () => {
-      if (session !== undefined && !sessions.continues(cookie)) return "the session has ended"
-      const found = await access.identify(authorization ?? session?.authorization)
+      if (isSession && !sessions.continues(cookie)) return "the session has ended"
+      // A token of an issuer expires, and then the browser opens a new stream, whose session has a new one.
+      const found = await access.identify(credential)
       return "denied" in found && found.denied !== "issuer-unavailable" ? found.detail : undefined
     })
     request.raw.once("close", () => stream.destroy())

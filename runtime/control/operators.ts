@@ -32,8 +32,10 @@ export interface OperatorIssuer {
   readonly name: string
   readonly verifier: TokenVerifier
   readonly plan: OperatorIssuerPlan
-  /** URL of its discovery document, for `sallyport login`; undefined: its keys come from elsewhere. */
+  /** URL of its discovery document, where people sign in; undefined: its keys come from elsewhere. */
   readonly discovery: string | undefined
+  /** The document may name another issuer. */
+  readonly exact: boolean
 }
 
 /** The operators of the running plan. */
@@ -62,10 +64,21 @@ export interface OperatorSources {
 const tokenForm = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/
 
 const operators = new WeakMap<IncomingMessage, Operator>()
+const credentials = new WeakMap<IncomingMessage, string>()
 
-/** Remembers who sent a request. */
-export function setOperator(request: IncomingMessage, operator: Operator): void {
+/** Remembers who sent a request, and by which credential. */
+export function setOperator(
+  request: IncomingMessage,
+  operator: Operator,
+  authorization: string | undefined,
+): void {
   operators.set(request, operator)
+  if (authorization !== undefined) credentials.set(request, authorization)
+}
+
+/** The credential by which the sender of a request was identified: its header, or that of its session. */
+export function credentialOf(request: IncomingMessage): string | undefined {
+  return credentials.get(request)
 }
 
 /** Who sent a request; undefined: it was not authenticated. */

@@ -34,6 +34,8 @@ export const routeRules: Readonly<Record<string, RouteRule>> = {
   "GET /playground": { needs: "open" },
   "GET /playground/*": { needs: "open" },
   "POST /console/session": { needs: "open" },
+  "POST /console/login": { needs: "open" },
+  "GET /console/login/:issuer": { needs: "open" },
   "DELETE /console/session": { needs: "any" },
   "POST /v1/console-links": { needs: "any" },
   "GET /v1/login": { needs: "open" },

@@ -2,6 +2,7 @@ import { lookup } from "node:dns/promises"
 import httpProxy from "@fastify/http-proxy"
 import type { FastifyInstance } from "fastify"
 import { SourceUnavailable } from "../check/ports.ts"
+import type { RequestSender } from "../http/client/http-client.ts"
 import type { Transport } from "../http/server/incoming.ts"
 import { internalLimits, OwnNames, refusalOf } from "../http/server/internal-guard.ts"
 import { type Guard, type Listener, type ListenerSettings, openListener } from "../http/server/listener.ts"
@@ -10,8 +11,8 @@ import { isSchemaFault } from "../store/fault.ts"
 import type { Log } from "../telemetry/log.ts"
 import { metricsPage } from "../telemetry/metrics.ts"
 import { acceptsOpenMetrics, openMetricsPage, openMetricsType } from "../telemetry/open-metrics.ts"
-import { type AdmissionRefusal, addAdmission, addIdentityRoutes, type LoginOffer } from "./admission.ts"
-import { controlMark, explainRequestQuestion } from "./api.ts"
+import { type AdmissionRefusal, addAdmission, addIdentityRoutes } from "./admission.ts"
+import { controlMark, explainRequestQuestion, type LoginAnswer } from "./api.ts"
 import { Attempts } from "./attempts.ts"
 import { addAuditHooks, addAuditRoutes } from "./audit.ts"
 import { bodyOf } from "./body.ts"
@@ -19,6 +20,7 @@ import { addCanaryRoutes } from "./canary-desk.ts"
 import { addConsentRoutes } from "./consent-desk.ts"
 import { addConsoleRoutes } from "./console/console.ts"
 import { ConsoleLinks } from "./console/links.ts"
+import { ConsoleLogins } from "./console/logins.ts"
 import { ConsoleSessions } from "./console/sessions.ts"
 import { addEventRoutes, EventDesk } from "./event-desk.ts"
 import { addImpactRoute } from "./impact.ts"
@@ -48,6 +50,8 @@ export interface ListenSettings {
 /** The address, and what operators are identified by. */
 export interface ControlSettings extends ListenSettings, OperatorSources {
   readonly onRefused?: ((refusal: AdmissionRefusal) => void) | undefined
+  /** For requests to the issuers of operators. Absent: nobody signs in to the console at an issuer. */
+  readonly http?: RequestSender | undefined
 }
 
 /** An address to open for the same routes. */
@@ -82,16 +86,18 @@ const openPaths = new Set(["/healthz", "/startupz", "/readyz", "/metrics"])
  * cannot be opened.
  */
 export async function startControl(settings: ControlSettings, ports: ControlPorts): Promise<Control> {
-  const { token, callers, findToken, onRefused } = settings
+  const { token, callers, findToken, onRefused, http, log } = settings
   const access = new OperatorAccess({ token, callers, findToken })
   // All addresses count together.
   const attempts = new Attempts()
   const sessions = new ConsoleSessions(token)
   const links = new ConsoleLinks()
+  const logins =
+    http === undefined || callers === undefined ? undefined : new ConsoleLogins({ token, callers, http })
   const events = new EventDesk(ports)
   const control = await listenWith(settings, async (app) => {
-    addAdmission(app, { access, attempts, sessions, onRefused })
-    addConsoleRoutes(app, { access, attempts, sessions, links })
+    addAdmission(app, { access, attempts, sessions, logins, onRefused })
+    addConsoleRoutes(app, { access, attempts, sessions, links, logins, audit: ports.audit, log })
     addEventRoutes(app, events, ports, { access, sessions })
     addAuditHooks(app, ports.audit)
     addHealthRoutes(app, ports)
@@ -211,7 +217,7 @@ function guardOf({ listen, hosts = [], log }: ListenSettings): Guard {
   }
 }
 
-function loginsOf(callers: ControlCallers | undefined): LoginOffer[] {
+function loginsOf(callers: ControlCallers | undefined): LoginAnswer["logins"] {
   return (callers?.issuers ?? []).flatMap(({ name, discovery, plan: { login } }) =>
     login === undefined || discovery === undefined
       ? []

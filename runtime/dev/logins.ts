@@ -35,7 +35,8 @@ export class Logins {
     const redirectUri = query.get("redirect_uri") ?? ""
     const client = query.get("client_id") ?? ""
     // Nothing may be sent to an address that is not the client's.
-    if (!Object.hasOwn(realm.clients, client)) return page(400, "Client not found.")
+    if (client !== realm.deviceClient && !Object.hasOwn(realm.clients, client))
+      return page(400, "Client not found.")
     if (!isLocal(redirectUri)) return page(400, "Invalid parameter: redirect_uri")
     const state = query.get("state")
     const back = (answer: Record<string, string>): LoginResponse => {

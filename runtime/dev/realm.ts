@@ -5,7 +5,7 @@ export const realm = {
   name: "acme",
   /** Client id → secret. */
   clients: { mobile: "mobile-secret", web: "web-secret" } as Readonly<Record<string, string>>,
-  /** The client without a secret, for logins by the code of a device (RFC 8628). */
+  /** The client without a secret, of operators: for logins by the code of a device (RFC 8628), and of browsers with PKCE. */
   deviceClient: "sallyport-cli",
   /** User → password. */
   users: { ann: "ann", bob: "bob", carol: "carol" } as Readonly<Record<string, string>>,

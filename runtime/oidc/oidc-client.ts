@@ -64,9 +64,14 @@ export type LoginFault =
   | "issuer-unavailable"
   | "sessions-unavailable"
 
-/** What the browser gets. `cookies`: Set-Cookie lines. */
+/** What the browser gets. `cookies`: Set-Cookie lines. `accessToken`: of a login that is finished. */
 export type LoginStep =
-  | { readonly kind: "redirect"; readonly location: string; readonly cookies: readonly string[] }
+  | {
+      readonly kind: "redirect"
+      readonly location: string
+      readonly cookies: readonly string[]
+      readonly accessToken?: string
+    }
   | {
       readonly kind: "failed"
       readonly fault: LoginFault
@@ -212,7 +217,7 @@ export class OidcClient {
     if (tokens.idToken?.claims["nonce"] !== login.nonce)
       return fault("login-invalid", "the ID token has the `nonce` of another login")
     const lines = await this.#sessions.begin(tokens, cookies)
-    return { kind: "redirect", location: login.returnTo, cookies: lines }
+    return { kind: "redirect", location: login.returnTo, cookies: lines, accessToken: tokens.accessToken }
   }
 
   /** After a login the browser must not come to a path that begins or ends one. */

@@ -28,11 +28,10 @@ function callersOf(
       const verifier = verifiers.get(name)?.value
       const source = issuers[name]?.source
       if (verifier === undefined || source === undefined) return []
+      const exact = "discovery" in source && source.exact === true
       const discovery =
-        "discovery" in source
-          ? discoveryUrl(references.text(source.discovery), source.exact === true)
-          : undefined
-      return [{ name, verifier, plan, discovery }]
+        "discovery" in source ? discoveryUrl(references.text(source.discovery), exact) : undefined
+      return [{ name, verifier, plan, discovery, exact }]
     }),
   }
 }

@@ -4,6 +4,7 @@ import type { Servable } from "../control/plan-keeper.ts"
 import type { Control } from "../control/server.ts"
 import type { Transports } from "../gateway/generation/certificates.ts"
 import { LoadError } from "../gateway/generation/load-error.ts"
+import type { RequestSender } from "../http/client/http-client.ts"
 import { EventCounts } from "../http/server/event-counts.ts"
 import type { Listener } from "../http/server/listener.ts"
 import { type Address, addressText } from "../plan/resources.ts"
@@ -21,8 +22,12 @@ export class ControlListeners extends PlanListeners<ControlAccess> {
   #control: Control | undefined
   #audit: Pick<AuditLog, "dropped"> | undefined
 
-  constructor(access: ControlAccess, onError: (error: unknown) => void) {
+  /** For requests to the issuers of operators. */
+  readonly http: RequestSender
+
+  constructor(access: ControlAccess, http: RequestSender, onError: (error: unknown) => void) {
     super(access, "the control API", onError)
+    this.http = http
   }
 
   /** Call it before the first plan, with the listener of the process. */

@@ -24,7 +24,7 @@ export function openControlListeners(
             "files of the control listeners could not be loaded; the previous ones stay in use",
           ),
   })
-  return new ControlListeners(access, (error) =>
+  return new ControlListeners(access, http, (error) =>
     log.warn({ err: error }, "closing a control listener failed"),
   )
 }

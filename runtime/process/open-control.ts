@@ -101,6 +101,7 @@ export async function openControl(role: ControlRole, parts: ControlParts): Promi
         hooks: operators?.hooks,
         onRefused: operators?.countRefusal,
         callers: () => operators?.callers,
+        http: operators?.http,
         findToken: (digest) => findControlToken(parts.database, digest),
       },
       { ...health, ...portsOf(parts, canaries), traffic, audit, enforcesChangeRules, reviewPlans, notify },

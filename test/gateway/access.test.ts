@@ -1,6 +1,6 @@
 import { SignJWT } from "jose"
 import { afterEach, describe, expect, it } from "vitest"
-import { withoutCookie } from "../../runtime/policies/messages/cookies.ts"
+import { withoutCookie } from "../../runtime/http/cookies.ts"
 import { HeaderList } from "../../runtime/policies/messages/header-list.ts"
 import { until } from "../support/until.ts"
 import { type RawAnswer, sendRaw, startUpstream } from "./harness.ts"

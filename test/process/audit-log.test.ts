@@ -42,7 +42,12 @@ async function problemsIn(database: Database): Promise<readonly string[]> {
 
 it("every route that changes something is logged", () => {
   // A session of the console can do what its credential can, and each of its requests is logged like one with the credential itself.
-  const sessions = ["POST /console/session", "DELETE /console/session", "POST /v1/console-links"]
+  const sessions = [
+    "POST /console/session",
+    "POST /console/login",
+    "DELETE /console/session",
+    "POST /v1/console-links",
+  ]
   const asks = ["POST /v1/explain-request", "POST /v1/moves/count", ...sessions]
   const unlogged = Object.entries(routeRules).flatMap(([route, { audit }]) =>
     audit === undefined && !route.startsWith("GET ") && !asks.includes(route) ? [route] : [],

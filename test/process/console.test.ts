@@ -109,7 +109,8 @@ describePostgres("the console's listener", () => {
     expect((await prune({ cookie, authorization: `Bearer ${token}` })).status).toBe(200)
     expect((await prune({ cookie, authorization: "Bearer wrong-token-0123456789" })).status).toBe(401)
     const out = await ask("/console/session", { method: "DELETE", headers: { cookie, origin: origin() } })
-    expect([out.status, out.headers.get("set-cookie")]).toEqual([204, expect.stringContaining("Max-Age=0")])
+    expect([out.status, out.headers.get("set-cookie")]).toEqual([200, expect.stringContaining("Max-Age=0")])
+    expect(await out.json()).toEqual({ page: null })
     expect((await ask("/v1/whoami", { headers: { cookie } })).status).toBe(401)
   })
 

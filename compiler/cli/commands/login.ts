@@ -1,5 +1,4 @@
-import type { LoginOffer } from "../../../runtime/control/admission.ts"
-import type { ControlProblem, WhoamiAnswer } from "../../../runtime/control/api.ts"
+import type { ControlProblem, LoginAnswer, WhoamiAnswer } from "../../../runtime/control/api.ts"
 import type { DeviceCode, DeviceLogin } from "../../../runtime/oidc/device-login.ts"
 import { CliError, type CommandLine, command, exitCode } from "../command.ts"
 import { type ControlTls, controlTlsOf } from "../control-tls.ts"
@@ -16,6 +15,9 @@ import {
   type RemoteAnswer,
   remoteAt,
 } from "../remote.ts"
+
+/** An issuer at which people log in, with the public client for it. */
+type LoginOffer = LoginAnswer["logins"][number]
 
 interface LoginArgs {
   /** Undefined: the only one. */
@@ -97,7 +99,7 @@ export const logout = command(logoutLine, async (_, io) => {
 
 async function offersAt(url: string, tls: ControlTls): Promise<readonly LoginOffer[]> {
   const answer = await remoteAt(url, undefined, tls).request("GET", "/v1/login")
-  return expectOk<{ logins: LoginOffer[] }>(answer).logins
+  return expectOk<LoginAnswer>(answer).logins
 }
 
 function offerOf(offers: readonly LoginOffer[], issuer: string | undefined, url: string): LoginOffer {

@@ -93,7 +93,7 @@ export const controlJwtRows: readonly StatementRow[] = [
       },
     ],
     byDefault: "`sallyport login` does not offer this issuer",
-    docs: "The public client with which `sallyport login` gets tokens of people by the code of a device (RFC 8628), and the scope to ask for. The provider must allow this grant for the client. Everybody who can reach the control API can read both.",
+    docs: "The public client with which `sallyport login` gets tokens of people by the code of a device (RFC 8628), and the scope to ask for. The provider must allow this grant for the client. With the authorization code grant as well, people sign in to the console by it. Everybody who can reach the control API can read both.",
     example: 'login "sallyport-cli" scope "openid groups"',
   },
 ]

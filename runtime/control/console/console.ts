@@ -1,11 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify"
+import type { Log } from "../../telemetry/log.ts"
 import { isOwnOrigin } from "../admission.ts"
-import { consoleSessionRequest } from "../api.ts"
+import { consoleLoginRequest, consoleSessionRequest } from "../api.ts"
 import type { Attempts } from "../attempts.ts"
+import { type AuditPorts, aboutRequest } from "../audit.ts"
 import { bodyOf } from "../body.ts"
-import type { OperatorAccess } from "../operators.ts"
+import { type Operator, type OperatorAccess, setOperator } from "../operators.ts"
 import { sendProblem } from "../problem.ts"
 import type { ConsoleLinks } from "./links.ts"
+import type { ConsoleLogins } from "./logins.ts"
 import { type PageFile, readPageFiles } from "./page-files.ts"
 import type { ConsoleSessions } from "./sessions.ts"
 
@@ -15,6 +18,10 @@ export interface ConsoleParts {
   readonly attempts: Attempts
   readonly sessions: ConsoleSessions
   readonly links: ConsoleLinks
+  /** Absent: nobody signs in at an issuer. */
+  readonly logins: ConsoleLogins | undefined
+  readonly audit: AuditPorts
+  readonly log: Log
 }
 
 /** Nothing but the console's own files may run or be loaded; `sallyport` is the policy of its worker. */
@@ -48,8 +55,10 @@ export function addConsoleRoutes(app: FastifyInstance, parts: ConsoleParts): voi
   addPageFiles(app, "console")
   addPageFiles(app, "playground")
   app.post("/console/session", (request, reply) => signIn(parts, request, reply))
-  app.delete("/console/session", (request, reply) =>
-    reply.header("set-cookie", parts.sessions.end(request.headers.cookie)).code(204).send(),
+  app.delete("/console/session", (request, reply) => signOut(parts, request, reply))
+  app.post("/console/login", (request, reply) => beginLogin(parts, request, reply))
+  app.get<{ Params: { issuer: string } }>("/console/login/:issuer", (request, reply) =>
+    finishLogin(parts, request.params.issuer, request, reply),
   )
   app.post("/v1/console-links", (request, reply) => {
     const { authorization } = request.headers
@@ -105,17 +114,7 @@ async function signIn(
 ): Promise<FastifyReply> {
   const { access, attempts, sessions, links } = parts
   const given = bodyOf(consoleSessionRequest, request.body, reply)
-  if (given === undefined) return reply
-  // Otherwise a page of another site could sign the browser in with a credential of its own.
-  if (!isOwnOrigin(request))
-    return sendProblem(reply, "cross-origin", "only the console's own page may begin a session")
-  const wait = attempts.waitSeconds(request.ip)
-  if (wait > 0)
-    return sendProblem(
-      reply.header("retry-after", String(wait)),
-      "too-many-attempts",
-      `too many failed attempts; try again in ${wait} s`,
-    )
+  if (given === undefined || isNotAllowed(attempts, request, reply)) return reply
   const authorization = "token" in given ? `Bearer ${given.token}` : links.take(given.code)
   if (authorization === undefined) {
     attempts.failed(request.ip)
@@ -137,6 +136,105 @@ async function signIn(
       "refused",
       "the token is too long for a cookie; use one with fewer claims, or a token of `POST /v1/tokens`",
     )
+  await signedIn(parts, request, found)
+  const other = (await parts.logins?.end(request.headers.cookie))?.lines ?? []
+  return reply
+    .header("set-cookie", [line, ...other])
+    .code(204)
+    .send()
+}
+
+/** Refuses what other sites send, which could sign the browser in with a credential of their own, and what follows too many wrong credentials. */
+function isNotAllowed(attempts: Attempts, request: FastifyRequest, reply: FastifyReply): boolean {
+  if (!isOwnOrigin(request)) {
+    sendProblem(reply, "cross-origin", "only the console's own page may begin a session")
+    return true
+  }
+  return isTooEarly(attempts, request, reply)
+}
+
+function isTooEarly(attempts: Attempts, request: FastifyRequest, reply: FastifyReply): boolean {
+  const wait = attempts.waitSeconds(request.ip)
+  if (wait > 0)
+    sendProblem(
+      reply.header("retry-after", String(wait)),
+      "too-many-attempts",
+      `too many failed attempts; try again in ${wait} s`,
+    )
+  return wait > 0
+}
+
+/** Counts for the address, and writes a row. Operators need the console when the database does not respond, so the row may be missing then. */
+async function signedIn(
+  { attempts, audit }: ConsoleParts,
+  request: FastifyRequest,
+  operator: Operator,
+): Promise<void> {
   attempts.succeeded(request.ip)
-  return reply.header("set-cookie", line).code(204).send()
+  setOperator(request.raw, operator, undefined)
+  const row = { ...aboutRequest(request), action: "console.sign-in", event: "signed-in" }
+  await audit.append(row).catch((error: unknown) => audit.onLost(error))
+}
+
+/** Ends the session, and names the page where the session at the issuer ends. */
+async function signOut(
+  { sessions, logins }: ConsoleParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { cookie } = request.headers
+  const { lines, page } = (await logins?.end(cookie)) ?? { lines: [], page: undefined }
+  return reply.header("set-cookie", [sessions.end(cookie), ...lines]).send({ page: page ?? null })
+}
+
+/** Begins a login at an issuer. The browser's own page says by its Origin how it sees this listener, which a proxy with TLS may be in front of. */
+async function beginLogin(
+  { logins, attempts }: ConsoleParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const given = bodyOf(consoleLoginRequest, request.body, reply)
+  if (given === undefined || isNotAllowed(attempts, request, reply)) return reply
+  const { origin = "", cookie } = request.headers
+  const step = await logins?.begin(given.issuer, origin, cookie, given.to)
+  if (step === undefined)
+    return sendProblem(reply, "not-found", `nobody signs in at an issuer \`${given.issuer}\` here`)
+  if (step.kind === "failed") return sendProblem(reply, "issuer-unavailable", step.cause)
+  return reply.header("set-cookie", [...step.cookies]).send({ page: step.location })
+}
+
+/** The browser comes back from the issuer. What failed is only a name in the address: texts in an address could be anybody's. */
+async function finishLogin(
+  parts: ConsoleParts,
+  issuer: string,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { access, attempts, sessions, logins, log } = parts
+  if (isTooEarly(attempts, request, reply)) return reply
+  const { cookie } = request.headers
+  const query = new URLSearchParams(request.url.split("?")[1] ?? "")
+  const step = await logins?.finish(issuer, cookie, query)
+  if (step === undefined) return sendProblem(reply, "not-found", "nobody signs in at this issuer here")
+  reply.header("cache-control", "no-store")
+  const failed = (fault: string, cause: string, cookies: readonly string[]): FastifyReply => {
+    log.warn({ issuer, fault, cause, client: request.ip }, "a login to the console failed")
+    return reply.header("set-cookie", [...cookies]).redirect(`/console/#failed=${fault}`, 303)
+  }
+  if (step.kind === "failed") {
+    if (step.fault === "login-invalid") attempts.failed(request.ip)
+    return failed(step.fault, step.cause, step.cookies)
+  }
+  const found = await access.identify(`Bearer ${step.accessToken}`)
+  if ("denied" in found) {
+    const over = await logins?.end(cookiesOf(step.cookies))
+    return failed(found.denied, found.detail, [...step.cookies, ...(over?.lines ?? [])])
+  }
+  await signedIn(parts, request, found)
+  return reply.header("set-cookie", [...step.cookies, sessions.end(cookie)]).redirect(step.location, 303)
+}
+
+/** The header Cookie that a browser would send after these lines of Set-Cookie. */
+function cookiesOf(lines: readonly string[]): string {
+  return lines.map((line) => line.split(";", 1)[0] ?? "").join("; ")
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto"
 import { LRUCache } from "lru-cache"
+import { cookieValues } from "../../http/cookies.ts"
 import { SealingKey } from "../../sealing/sealing-key.ts"
 
 /** With `__Host-` a browser takes the cookie only over HTTPS (or from this machine), without Domain and for the path `/`. */
@@ -24,10 +25,10 @@ interface SealedSession {
   readonly i: string
 }
 
-/** The session of a request. `renewal`: the line of Set-Cookie that notes its use; undefined: it was noted a short time ago. */
+/** The session of a request. `renewal`: the lines of Set-Cookie that note its use, or give it new tokens. */
 export interface ConsoleSession {
   readonly authorization: string
-  readonly renewal: string | undefined
+  readonly renewal: readonly string[]
 }
 
 /**
@@ -57,8 +58,8 @@ export class ConsoleSessions {
     const session = this.#open(cookies)
     if (session === undefined) return undefined
     const now = this.#now()
-    const renewal = now - session.u < renewMs ? undefined : this.#lineOf({ ...session, u: now })
-    return { authorization: session.c, renewal }
+    const line = now - session.u < renewMs ? undefined : this.#lineOf({ ...session, u: now })
+    return { authorization: session.c, renewal: line === undefined ? [] : [line] }
   }
 
   /** Ends the session in a Cookie header, in this process. Returns the line of Set-Cookie that removes it from the browser. */
@@ -83,7 +84,7 @@ export class ConsoleSessions {
   }
 
   #read(cookies: string | undefined): SealedSession | undefined {
-    const value = cookieValue(cookies)
+    const [value] = cookieValues(cookies, cookieName).filter((each) => /^[A-Za-z0-9_-]+$/.test(each))
     if (value === undefined) return undefined
     const text = this.#key.open(purpose, Buffer.from(value, "base64url"))
     return text === undefined ? undefined : (JSON.parse(text) as SealedSession)
@@ -98,12 +99,4 @@ export class ConsoleSessions {
 
 function cookieLine(value: string, seconds: number): string {
   return `${cookieName}=${value}; Path=/; Max-Age=${Math.max(0, Math.floor(seconds))}; Secure; HttpOnly; SameSite=Strict`
-}
-
-function cookieValue(cookies: string | undefined): string | undefined {
-  for (const pair of cookies?.split(";") ?? []) {
-    const [name = "", value] = pair.trim().split("=", 2)
-    if (name === cookieName && value !== undefined && /^[A-Za-z0-9_-]+$/.test(value)) return value
-  }
-  return undefined
 }

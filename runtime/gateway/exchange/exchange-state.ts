@@ -1,5 +1,6 @@
 import type { Bindings } from "../../expression/compile.ts"
 import { plainObject } from "../../expression/plain-object.ts"
+import { splitCookies } from "../../http/cookies.ts"
 import type {
   IncomingExchange,
   IncomingRequest,
@@ -36,7 +37,6 @@ import {
   problem,
   Refused,
 } from "../../policies/messages/answer.ts"
-import { splitCookies } from "../../policies/messages/cookies.ts"
 import { HeaderList } from "../../policies/messages/header-list.ts"
 import { QueryString } from "../../policies/messages/query-string.ts"
 import type { RequestTrace } from "../../tracing/request-trace.ts"

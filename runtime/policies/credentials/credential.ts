@@ -1,6 +1,6 @@
+import { cookieValues, withoutCookie } from "../../http/cookies.ts"
 import type { CredentialSource, ShownCredential } from "../../plan/step-values.ts"
 import type { Exchange } from "../exchange.ts"
-import { cookieValues, withoutCookie } from "../messages/cookies.ts"
 import type { Provision } from "../policy.ts"
 import { anyText } from "../values/grammars.ts"
 import { compileText } from "../values/text.ts"

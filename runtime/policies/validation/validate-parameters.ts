@@ -1,3 +1,4 @@
+import { cookieValues } from "../../http/cookies.ts"
 import type { StepOf } from "../../plan/steps.ts"
 import { type Pair, pairsOf } from "../../validation/pairs.ts"
 import {
@@ -14,7 +15,6 @@ import type { Validator } from "../../validation/schema-set.ts"
 import { type SchemaShape, textShape } from "../../validation/shape.ts"
 import type { Exchange } from "../exchange.ts"
 import type { ProblemDetail } from "../messages/answer.ts"
-import { cookieValues } from "../messages/cookies.ts"
 import { fieldText } from "../messages/header-list.ts"
 import type { Policy } from "../policy.ts"
 import { type Unknown, unknownNames } from "./unknown-names.ts"

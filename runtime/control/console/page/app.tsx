@@ -4,7 +4,7 @@ import { keepSession, loadWho, signIn, who } from "./client.ts"
 import { follow } from "./events.ts"
 import { followLinks, go } from "./router.ts"
 import { Shell } from "./shell.tsx"
-import { SignIn, startError } from "./sign-in.tsx"
+import { loginFailureText, SignIn, startError } from "./sign-in.tsx"
 
 function App() {
   const me = who.value
@@ -12,10 +12,13 @@ function App() {
   return me ? <Shell me={me} /> : <SignIn />
 }
 
-/** Signs in by the code of a link, if the address has one. The code never reaches a server's log: it is in the fragment. */
+/** Signs in by the code of a link, if the address has one. The code never reaches a server's log: it is in the fragment. `failed`: a login at an issuer that failed. */
 async function start(): Promise<void> {
-  const code = new URLSearchParams(location.hash.slice(1)).get("code")
-  if (code !== null) go(location.pathname + location.search, true)
+  const fragment = new URLSearchParams(location.hash.slice(1))
+  const code = fragment.get("code")
+  const failed = fragment.get("failed")
+  if (code !== null || failed !== null) go(location.pathname + location.search, true)
+  if (failed !== null) startError.value = loginFailureText(failed)
   try {
     if (code === null) await loadWho()
     else await signIn({ code })

@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals"
-import type { ControlProblem, WhoamiAnswer } from "../../api.ts"
+import type { ConsoleEndAnswer, ConsoleLoginAnswer, ControlProblem, WhoamiAnswer } from "../../api.ts"
 
 /** A request failed: the problem that the control API sent, or that it did not respond (`status` 0). */
 export class CallFailure extends Error {
@@ -62,10 +62,18 @@ export async function signIn(
   await loadWho()
 }
 
-/** Ends the session. */
+/** Goes to the page of an issuer, which leads back to the present view. Rejects with `CallFailure`. */
+export async function signInAt(issuer: string): Promise<void> {
+  const to = location.pathname + location.search
+  const { page } = await call<ConsoleLoginAnswer>("POST", "/console/login", { issuer, to })
+  location.assign(page)
+}
+
+/** Ends the session, and the one at the issuer, if it has a page for that. */
 export async function signOut(): Promise<void> {
-  await call("DELETE", "/console/session").catch(() => undefined)
+  const ended = await call<ConsoleEndAnswer>("DELETE", "/console/session").catch(() => undefined)
   who.value = null
+  if (ended?.page) location.assign(ended.page)
 }
 
 const roles: readonly WhoamiAnswer["role"][] = ["viewer", "operator", "publisher", "admin"]
