@@ -141,13 +141,13 @@ function questionOf(known: ShownStore | undefined): StoreQuestion | undefined {
 const sorted = (names: readonly string[]): string[] => [...new Set(names)].sort().slice(0, 500)
 const usersOf = ({ tuples }: ShownStore): string[] => sorted(tuples.map((tuple) => tuple.user))
 const objectsOf = ({ tuples }: ShownStore): string[] => sorted(tuples.map((tuple) => tuple.object))
-const typesOf = ({ types }: ShownStore): string[] => types.map(({ name }) => name)
+const typesOf = ({ model }: ShownStore): string[] => model.type_definitions.map(({ type: name }) => name)
 
 /** The relations of the object's type; of all types while that is not written. */
-function relationsOf({ types }: ShownStore): string[] {
+function relationsOf({ model: { type_definitions: types } }: ShownStore): string[] {
   const wanted = kind.value === "objects" ? type.value : object.value.split(":")[0]
-  const found = types.filter(({ name }) => name === wanted)
-  return sorted((found.length > 0 ? found : types).flatMap(({ relations }) => relations))
+  const found = types.filter((each) => each.type === wanted)
+  return sorted((found.length > 0 ? found : types).flatMap(({ relations = {} }) => Object.keys(relations)))
 }
 
 /** Fills the form with a first question that has an answer: the first tuple of a store. */

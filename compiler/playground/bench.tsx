@@ -1,12 +1,16 @@
 import { signal, useSignalEffect } from "@preact/signals"
 import type { ComponentType } from "preact"
+import { useMemo } from "preact/hooks"
+import type { EditorProps } from "../../runtime/control/console/page/parts/editor.tsx"
 import { Ask, suggest } from "./ask.tsx"
 import {
   analysis,
   busy,
+  change,
   close,
   dataPath,
   dataPaths,
+  jump,
   makeLink,
   show,
   sourcePath,
@@ -21,15 +25,15 @@ import { zipOf } from "./zip.ts"
 
 const tabs = ["Ask", "Tests", "Graph", "Findings"] as const
 const tab = signal<(typeof tabs)[number]>("Ask")
-const Editor = signal<ComponentType<{ readonly path: string; readonly label: string }> | undefined>(undefined)
-const Graph = signal<ComponentType | undefined>(undefined)
+const Editor = signal<ComponentType<EditorProps> | undefined>(undefined)
+const Drawing = signal<ComponentType | undefined>(undefined)
 let suggestedFor: string | undefined
 
 /** The open project: sources, tuples and tests, and answers beside each other. */
 export function Bench() {
   // The editor and the drawing are loaded when they are first seen.
   if (Editor.value === undefined)
-    void import("./editor.tsx").then((loaded) => {
+    void import("../../runtime/control/console/page/parts/editor.tsx").then((loaded) => {
       Editor.value = loaded.Editor
     })
   useSignalEffect(() => suggestOnce(store.value))
@@ -72,7 +76,7 @@ function Pane(props: {
         <select value={path} onChange={(event) => show(event.currentTarget.value)}>
           {paths.map((each) => (
             <option key={each} value={each} selected={each === path}>
-              {each + marksOf(each)}
+              {each + errorsOf(each)}
             </option>
           ))}
         </select>
@@ -80,13 +84,41 @@ function Pane(props: {
       {path === undefined ? (
         <p class="quiet empty">The project has no such file.</p>
       ) : (
-        Editor.value && <Editor.value key={path} path={path} label={label} />
+        <Text key={path} path={path} label={label} />
       )}
     </section>
   )
 }
 
-function marksOf(path: string): string {
+/** The editor of one file with its findings. */
+function Text({ path, label }: { readonly path: string; readonly label: string }) {
+  const findings = analysis.value?.findings
+  const marks = useMemo(
+    () =>
+      (findings ?? [])
+        .filter((finding) => finding.path === path)
+        .map(({ start, end, severity, title, detail, help }) => ({
+          ...{ start, end, severity },
+          message: `${title}: ${detail}${help === undefined ? "" : `\n${help}`}`,
+        })),
+    [findings, path],
+  )
+  const to = jump.value
+  return (
+    Editor.value && (
+      <Editor.value
+        path={path}
+        label={`${label}: ${path}`}
+        text={texts.value?.[path] ?? ""}
+        marks={marks}
+        place={to?.path === path ? to : undefined}
+        onChange={(text) => change(path, text)}
+      />
+    )
+  )
+}
+
+function errorsOf(path: string): string {
   const count = (analysis.value?.findings ?? []).filter(
     (each) => each.path === path && each.severity === "error",
   ).length
@@ -143,13 +175,13 @@ function Result() {
   if (tab.value === "Ask") return <Ask />
   if (tab.value === "Tests") return <Tests />
   if (tab.value === "Findings") return <Findings />
-  if (Graph.value === undefined) {
-    void import("./graph.tsx").then((loaded) => {
-      Graph.value = loaded.default
+  if (Drawing.value === undefined) {
+    void import("./drawing.tsx").then((loaded) => {
+      Drawing.value = loaded.Drawing
     })
     return <p class="quiet empty">Loading …</p>
   }
-  return <Graph.value />
+  return <Drawing.value />
 }
 
 /** What needs attention behind a tab. */

@@ -1,4 +1,5 @@
 import type { Explanation, TupleKey } from "../../runtime/check/ports.ts"
+import type { AuthorizationModel } from "../../runtime/plan/authorization-model.ts"
 import type { Severity } from "../core/diagnostic.ts"
 
 /** The texts of a project by path. Paths are relative, with `/`. */
@@ -15,19 +16,6 @@ export interface ShownFinding {
   readonly title: string
   readonly detail: string
   readonly help: string | undefined
-}
-
-/** A type of a model. */
-export interface ShownType {
-  readonly name: string
-  readonly relations: readonly string[]
-}
-
-/** Users of `from` (a type, or `type#relation`) can be named by these relations of the type `to`. */
-export interface ShownEdge {
-  readonly from: string
-  readonly to: string
-  readonly relations: readonly string[]
 }
 
 /** One question of a test. `reason`: why the answer differs from the expected one. */
@@ -51,8 +39,7 @@ export interface ShownStore {
   readonly id: string
   readonly name: string
   readonly path: string
-  readonly types: readonly ShownType[]
-  readonly edges: readonly ShownEdge[]
+  readonly model: AuthorizationModel
   readonly tuples: readonly TupleKey[]
   readonly tests: readonly ShownTest[]
 }

@@ -11,7 +11,6 @@ import { compileModel } from "../model/compile-model.ts"
 import { answerText, questionText, runSuite } from "../model-test/run.ts"
 import { StoreFiles } from "../model-test/store-file.ts"
 import type { TestSuite } from "../model-test/suite.ts"
-import { edgesOf, typesOf } from "./model-graph.ts"
 import type {
   Analysis,
   ProjectTexts,
@@ -151,8 +150,7 @@ async function shownStore(id: string, suite: TestSuite): Promise<ShownStore> {
   const { tests } = await runSuite(suite)
   return {
     ...{ id, name, path: file.path, tuples },
-    types: typesOf(model.loaded.plan),
-    edges: edgesOf(model.loaded.plan),
+    model: model.loaded.plan.model,
     tests: tests.map(
       ({ test, passed, results }): ShownTest => ({
         name: test.name,

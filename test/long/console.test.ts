@@ -1,21 +1,11 @@
-import { readFileSync } from "node:fs"
-import type { AxeResults, RunOptions } from "axe-core"
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core"
+import type { Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { reviewPlans } from "../../compiler/cli/review-plans.ts"
-import type { Runtime } from "../../runtime/process/settings.ts"
-import { createMigratedDatabase } from "../postgres.ts"
-import { author, call, control, freePorts, type Ports, planOf, start, token } from "../process/project.ts"
-import { projectRoot } from "../structure/tree.ts"
-import { chromiumPath } from "../support/chromium.ts"
-import { postgresMissing } from "../support/postgres-binaries.ts"
+import { author, call, control, type Ports, planOf, token } from "../process/project.ts"
+import { usableByEverybody, violationsOf, watchedPage } from "../support/browser-page.ts"
+import { type ConsoleBrowser, consoleBrowserMissing, openConsole } from "../support/console-browser.ts"
 
-const executablePath = chromiumPath()
-const missing = executablePath === undefined ? "Chromium is not installed" : postgresMissing
 /** Compressed bytes of everything that the first page loads. */
 const firstLoadMax = 250_000
-const rules: RunOptions = { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] }
-const axe = readFileSync(`${projectRoot}node_modules/axe-core/axe.min.js`, "utf8")
 
 /** Markup that would change the title. */
 const evil = `<img src=x onerror="document.title='owned'">`
@@ -37,50 +27,30 @@ const pages: readonly (readonly [path: string, text: string])[] = [
   ["nowhere", "Page not found"],
 ]
 
-const describeBrowser = describe.skipIf(missing !== undefined && !process.env["CI"])
+const describeBrowser = describe.skipIf(consoleBrowserMissing !== undefined && !process.env["CI"])
 
 describeBrowser("the console in a browser", () => {
-  let browser: Browser
-  let context: BrowserContext
+  let opened: ConsoleBrowser
   let page: Page
   let ports: Ports
-  let runtime: Runtime
-  let drop: () => Promise<void>
-  let url: string
-  /** What the pages reported: errors, violations of the policy, requests to other servers. */
-  const faults: string[] = []
-  const origin = () => `http://127.0.0.1:${ports.control}`
-  const link = async () => {
-    const { body } = await control(ports, "POST", "/v1/console-links", {})
-    return origin() + String(body["path"])
-  }
+  const origin = () => opened.origin
 
   beforeAll(async () => {
-    const database = await createMigratedDatabase()
-    drop = database.drop
-    url = database.url
-    ports = await freePorts()
-    runtime = await start(database.url, ports, { reviewPlans })
+    opened = await openConsole()
+    ;({ page, ports } = opened)
     const product = "product partner { apis order }"
-    await runtime.apply(planOf(ports, "hello", product), author)
-    await runtime.apply(planOf(ports, "hi", product), { ...author, message: evil })
+    await opened.runtime.apply(planOf(ports, "hello", product), author)
+    await opened.runtime.apply(planOf(ports, "hi", product), { ...author, message: evil })
     await control(ports, "POST", "/v1/subscriptions", {
       ...{ name: "lena", scope: { product: "partner" }, owner: evil, note: evil },
     })
     await call(ports, "/hello")
     await call(ports, "/order/1", "ann")
-    browser = await chromium.launch({ executablePath: executablePath ?? "", args: ["--no-sandbox"] })
-    context = await browser.newContext()
-    page = await watched(context, faults, origin())
   })
-  afterAll(async () => {
-    await browser?.close()
-    await runtime?.close()
-    await drop?.()
-  })
+  afterAll(() => opened?.close())
 
   test("signs in by a link once, and by a token, and signs out", async () => {
-    const address = await link()
+    const address = await opened.link()
     await page.goto(address)
     await page.getByRole("heading", { name: "Overview" }).waitFor()
     expect(page.url()).toBe(`${origin()}/console/`)
@@ -99,7 +69,7 @@ describeBrowser("the console in a browser", () => {
   })
 
   test("loads little at first, and nothing from elsewhere", async () => {
-    const fresh = await browser.newContext({ storageState: await context.storageState() })
+    const fresh = await opened.browser.newContext({ storageState: await opened.context.storageState() })
     const first = await fresh.newPage()
     const sizes: Promise<number>[] = []
     first.on("requestfinished", (request) => {
@@ -121,16 +91,7 @@ describeBrowser("the console in a browser", () => {
       await page.emulateMedia({ colorScheme })
       await page.goto(`${origin()}/console/${path}`)
       await page.getByText(text).first().waitFor()
-      expect(await violationsOf(page)).toEqual([])
-      await page.setViewportSize({ width: 390, height: 844 })
-      // Plots follow the size a moment later.
-      await expect
-        .poll(() => page.evaluate("document.documentElement.scrollWidth - innerWidth"), {
-          message: "wider than a phone",
-        })
-        .toBe(0)
-      expect(await violationsOf(page)).toEqual([])
-      await page.setViewportSize({ width: 1280, height: 720 })
+      await usableByEverybody(page)
     })
   })
 
@@ -202,8 +163,8 @@ describeBrowser("the console in a browser", () => {
   test("shows a viewer no button that the role does not allow", async () => {
     const expiresAt = "2100-01-01T00:00:00Z"
     const made = await control(ports, "POST", "/v1/tokens", { name: "vera", role: "viewer", expiresAt })
-    const other = await browser.newContext()
-    const viewer = await watched(other, faults, origin())
+    const other = await opened.browser.newContext()
+    const viewer = await watchedPage(other, opened.faults, origin())
     await viewer.goto(`${origin()}/console/plans/1`)
     await viewer.getByLabel("Token").fill(String(made.body["secret"]))
     await viewer.keyboard.press("Enter")
@@ -236,10 +197,10 @@ describeBrowser("the console in a browser", () => {
   test("says when the connection is lost, and continues when the process is back", async () => {
     await page.goto(`${origin()}/console/overview`)
     await page.getByText("healthy").waitFor()
-    await runtime.close()
+    await opened.runtime.close()
     await page.getByText("The connection to the process was lost").waitFor()
     expect(await violationsOf(page)).toEqual([])
-    runtime = await start(url, ports, { reviewPlans })
+    await opened.restart()
     // The session is as valid at a new process with the same token.
     await page.getByText("The connection to the process was lost").waitFor({ state: "detached" })
     await page.getByText("healthy").waitFor()
@@ -268,29 +229,6 @@ describeBrowser("the console in a browser", () => {
   })
 
   test("had no error, and broke its own policy nowhere", () => {
-    expect(faults).toEqual([])
+    expect(opened.faults).toEqual([])
   })
 })
-
-/** A page that reports what it must not do. */
-async function watched(context: BrowserContext, faults: string[], origin: string): Promise<Page> {
-  const page = await context.newPage()
-  page.on("pageerror", (error) => faults.push(error.message))
-  page.on("console", (message) => {
-    const text = message.text()
-    // Chromium logs each status of 400 and more; those are what the tests ask for.
-    if (message.type() === "error" && !text.startsWith("Failed to load resource")) faults.push(text)
-  })
-  page.on("request", (request) => {
-    if (!request.url().startsWith(origin) && !request.url().startsWith("data:")) faults.push(request.url())
-  })
-  return page
-}
-
-/** Violations of WCAG 2.2 AA, as far as axe finds them. */
-async function violationsOf(page: Page): Promise<string[]> {
-  await page.evaluate(axe)
-  const results = (await page.evaluate(`axe.run(${JSON.stringify(rules)})`)) as AxeResults
-  expect(results.passes.length).toBeGreaterThan(5)
-  return results.violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html)}`)
-}

@@ -2,7 +2,7 @@
 export interface Room {
   /** Folder, or a single file, from the top of the project. A file belongs to the row with the longest path that holds it. */
   readonly path: string
-  /** The files other rooms may import, without `.ts`; all their exports are documented. A single file is its own door. */
+  /** The files other rooms may import, without `.ts` or `.tsx`; all their exports are documented. A single file is its own door. */
   readonly doors: readonly string[]
   /** Rooms it may import from, besides itself. */
   readonly may: readonly string[]
@@ -632,10 +632,22 @@ export const rooms: readonly Room[] = [
   // What runs in the operators' browsers. Of the API it imports only types.
   {
     path: "runtime/control/console/page",
-    doors: [],
+    // The playground draws and edits with the same parts.
+    doors: ["parts/editor", "parts/graph", "parts/model-graph"],
     may: [],
-    lazily: ["runtime/control"],
-    packages: ["preact", "@preact/signals", "uplot"],
+    lazily: ["runtime/control", "runtime/plan"],
+    packages: [
+      "@codemirror/commands",
+      "@codemirror/language",
+      "@codemirror/lint",
+      "@codemirror/state",
+      "@codemirror/view",
+      "@dagrejs/dagre",
+      "@lezer/highlight",
+      "@preact/signals",
+      "preact",
+      "uplot",
+    ],
   },
   {
     path: "runtime/dev",
@@ -972,19 +984,10 @@ export const rooms: readonly Room[] = [
       "compiler/model",
       "compiler/model-test",
       "runtime/check",
+      "runtime/control/console/page",
       "runtime/plan",
     ],
-    packages: [
-      "@codemirror/commands",
-      "@codemirror/language",
-      "@codemirror/lint",
-      "@codemirror/state",
-      "@codemirror/view",
-      "@dagrejs/dagre",
-      "@lezer/highlight",
-      "@preact/signals",
-      "preact",
-    ],
+    packages: ["@preact/signals", "preact"],
   },
   {
     path: "compiler/lsp",

@@ -177,7 +177,7 @@ function arrowBreaches(
 }
 
 function isDoor(path: string, room: Room): boolean {
-  return path === room.path || room.doors.some((door) => path === `${room.path}/${door}.ts`)
+  return path === room.path || room.doors.some((door) => path.replace(/x$/, "") === `${room.path}/${door}.ts`)
 }
 
 function cycleBreaches(modules: ReadonlyMap<string, Module>): Breach[] {

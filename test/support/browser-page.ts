@@ -1,0 +1,46 @@
+import { readFileSync } from "node:fs"
+import type { AxeResults, RunOptions } from "axe-core"
+import type { BrowserContext, Page } from "playwright-core"
+import { expect } from "vitest"
+import { projectRoot } from "../structure/tree.ts"
+
+const rules: RunOptions = { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] }
+const axe = readFileSync(`${projectRoot}node_modules/axe-core/axe.min.js`, "utf8")
+
+/** A page that reports what it must not do: errors, violations of its policy, and requests to other servers. */
+export async function watchedPage(context: BrowserContext, faults: string[], origin: string): Promise<Page> {
+  const page = await context.newPage()
+  page.on("pageerror", (error) => faults.push(error.message))
+  page.on("console", (message) => {
+    const text = message.text()
+    // Chromium logs each status of 400 and more; those are what the tests ask for.
+    if (message.type() === "error" && !text.startsWith("Failed to load resource")) faults.push(text)
+  })
+  page.on("request", (request) => {
+    if (!request.url().startsWith(origin) && !/^(?:data|blob):/.test(request.url()))
+      faults.push(request.url())
+  })
+  return page
+}
+
+/** Violations of WCAG 2.2 AA, as far as axe finds them. */
+export async function violationsOf(page: Page): Promise<string[]> {
+  await page.evaluate(axe)
+  const results = (await page.evaluate(`axe.run(${JSON.stringify(rules)})`)) as AxeResults
+  expect(results.passes.length).toBeGreaterThan(5)
+  return results.violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html)}`)
+}
+
+/** Checks a page at its width and at that of a phone: no violation, and nothing wider than the screen. The width is 1280 afterwards. */
+export async function usableByEverybody(page: Page): Promise<void> {
+  expect(await violationsOf(page)).toEqual([])
+  await page.setViewportSize({ width: 390, height: 844 })
+  // Plots follow the size a moment later.
+  await expect
+    .poll(() => page.evaluate("document.documentElement.scrollWidth - innerWidth"), {
+      message: "wider than a phone",
+    })
+    .toBe(0)
+  expect(await violationsOf(page)).toEqual([])
+  await page.setViewportSize({ width: 1280, height: 720 })
+}
