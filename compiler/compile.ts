@@ -10,6 +10,7 @@ import { checkNames, checkUnused } from "./gateway/check/names.ts"
 import { checkNetworks } from "./gateway/check/networks.ts"
 import { type DescribedOperation, needsOpenapi, readDocuments } from "./gateway/described.ts"
 import { loadDocuments } from "./gateway/include.ts"
+import type { Insight } from "./gateway/insight.ts"
 import type { KeptParts } from "./gateway/kept.ts"
 import { type LoweredGateway, lower, type Wings } from "./gateway/lower.ts"
 import type { StoreReader, Stores } from "./gateway/models.ts"
@@ -38,6 +39,8 @@ export interface Compiled {
   readonly documents: readonly Document[]
   /** What they declare. */
   readonly program: Program
+  /** What an editor shows besides findings. */
+  readonly insight: Insight
 }
 
 /**
@@ -141,10 +144,10 @@ function complete(opened: Opened, parts: CompilerParts, kept?: KeptParts): Compl
   const lowered = lower(program, stores, described, read, parts, report)
   checkUnused(program, report)
   const models = new Map([...stores.models].map(([store, each]) => [store, each?.source]))
-  const { described: operations, documentation } = lowered
+  const { described: operations, documentation, insight } = lowered
   const compiled = {
     ...{ plan: undefined, diagnostics: report.sorted(), sources: project.paths, models, tests },
-    ...{ described: operations, documentation, documents, program },
+    ...{ described: operations, documentation, documents, program, insight },
   }
   return { compiled, lowered: report.blocked ? undefined : lowered }
 }

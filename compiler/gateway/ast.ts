@@ -66,6 +66,12 @@ export interface CelArgument {
   readonly span: Span
 }
 
+/** An expression in the source: `${…}` or `(…)`. */
+export interface WrittenExpression {
+  readonly source: string
+  readonly span: Span
+}
+
 /** `name(arg, …)`: a reference to something outside of the project (env, secret, file). */
 export interface Call {
   readonly kind: "call"

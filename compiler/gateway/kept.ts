@@ -42,6 +42,12 @@ export class KeptParts {
     return parsed.document
   }
 
+  /** The file of gateway.conf with this path, as the newest compilation parsed it. */
+  parsedFile(path: string): ParsedFile | undefined {
+    const file = this.#files.get(path)
+    return file === undefined ? undefined : this.#parsed.get(file)
+  }
+
   /** Checks the names of operations that have changed, and adds what checking the others added. */
   namesIn(program: Program, report: Report): KeptNames | undefined {
     const { recorder } = program
@@ -54,6 +60,7 @@ export class KeptParts {
       values: { need: nothing, needSecret: nothing },
       steps: { put: nothing },
       backends: { useDeclared: () => false, addInline: nothing },
+      expressions: { see: nothing },
     }
     return (operation, check) => this.#names.once(operation, undefined, { recorder, report, to }, check)
   }

@@ -8,6 +8,7 @@ import { checkLogins } from "./check/logins.ts"
 import { MissingParts } from "./check/missing-parts.ts"
 import { checkPlainHttp } from "./check/plain-http.ts"
 import type { DescribedOperation, Documents } from "./described.ts"
+import type { Insight } from "./insight.ts"
 import type { KeptUnits } from "./kept-units.ts"
 import { Backends } from "./lower/backends.ts"
 import { BodySchemas } from "./lower/body-schemas.ts"
@@ -64,6 +65,8 @@ export interface LoweredGateway {
   readonly described: ReadonlyMap<string, DescribedOperation>
   /** Keys of the routes that serve the document of their API. */
   readonly documentation: ReadonlySet<string>
+  /** For editors. */
+  readonly insight: Insight
 }
 
 /**
@@ -128,7 +131,16 @@ export function lower(
   }
   checkTogether(program, body, routes.keys(), report)
   const origins = new Origins(program, body, steps, schemas, models).of(routes, backends.used(), onUnmatched)
-  return { body, origins, described, documentation: documentationIn(routes.keys()) }
+  return { body, origins, ...besidesPlan(described, routes, { contexts: expressions.contexts, documents }) }
+}
+
+/** What is known of the routes besides the plan. */
+function besidesPlan(
+  described: LoweredGateway["described"],
+  routes: Insight["routes"],
+  found: Omit<Insight, "routes">,
+): Omit<LoweredGateway, "body" | "origins"> {
+  return { described, documentation: documentationIn(routes.keys()), insight: { ...found, routes } }
 }
 
 /** Checks what several declarations say together. */
@@ -156,12 +168,15 @@ interface Keeping {
 /** What documents say about operations is not text of gateway.conf: then nothing is kept. */
 function beginKeeping(
   kept: KeptUnits | undefined,
-  shared: Pick<StepContext, "program" | "models" | "declaredNames" | "azure" | "values" | "steps">,
+  shared: Pick<
+    StepContext,
+    "program" | "models" | "declaredNames" | "azure" | "values" | "steps" | "expressions"
+  >,
   openapi: OpenapiCompiler | undefined,
   backends: Backends,
 ): Keeping {
-  const { program, models, declaredNames, azure, values, steps } = shared
-  const to = { program, values, steps, backends }
+  const { program, models, declaredNames, azure, values, steps, expressions } = shared
+  const to = { program, values, steps, backends, expressions }
   if (kept === undefined || azure !== undefined || openapi !== undefined) return { kept: undefined, to }
   kept.begin(surroundingsOf(program, models, declaredNames))
   return { kept, to }

@@ -1,7 +1,9 @@
+import type { RequestPlace } from "../../runtime/expression/request-context.ts"
 import type { Backend } from "../../runtime/plan/resources.ts"
 import type { Step, StepId } from "../../runtime/plan/steps.ts"
 import type { Report, Reported } from "../core/diagnostic.ts"
 import type { Span } from "../core/source.ts"
+import type { WrittenExpression } from "./ast.ts"
 import type { DeclarationKind } from "./schema/row.ts"
 
 /** What checking and lowering a part of the text adds to, besides findings. Adding the same twice changes nothing. */
@@ -17,6 +19,7 @@ export interface Additions {
     useDeclared(name: string): boolean
     addInline(name: string, backend: Backend, span: Span): void
   }
+  readonly expressions: { see(node: WrittenExpression, context: RequestPlace): void }
 }
 
 type Addition = (to: Additions) => void

@@ -14,7 +14,7 @@ import {
 } from "vscode-languageserver"
 import type { Diagnostic, Severity, TextEdit } from "../core/diagnostic.ts"
 import type { SourceFile, Span } from "../core/source.ts"
-import type { Completion } from "../service/completion.ts"
+import type { Completion } from "../service/completion-item.ts"
 import type { OutlineItem } from "../service/outline.ts"
 
 /** The address of a file of the project. */
@@ -77,15 +77,26 @@ const completionKinds: Readonly<Record<Completion["kind"], CompletionItemKind>> 
   value: CompletionItemKind.Variable,
   type: CompletionItemKind.Class,
   relation: CompletionItemKind.Property,
+  field: CompletionItemKind.Field,
+  method: CompletionItemKind.Method,
+  function: CompletionItemKind.Function,
+  operation: CompletionItemKind.Snippet,
 }
 
-export function completionItemOf({ label, kind, detail, docs, replaces }: Completion): CompletionItem {
+export function completionItemOf({
+  label,
+  kind,
+  detail,
+  docs,
+  insert,
+  replaces,
+}: Completion): CompletionItem {
   return {
     label,
     kind: completionKinds[kind],
     ...(detail === undefined ? {} : { detail }),
     ...(docs === undefined ? {} : { documentation: { kind: MarkupKind.Markdown, value: docs } }),
-    textEdit: { range: rangeOf(replaces), newText: label },
+    textEdit: { range: rangeOf(replaces), newText: insert ?? label },
   }
 }
 

@@ -152,22 +152,22 @@ class EditorServer {
     return workspaceEditOf(found.edits, this.#uriOf)
   }
 
-  outline(uri: string) {
+  async outline(uri: string) {
     const path = this.#pathOf(uri)
-    return path === undefined ? [] : this.#service.outline(path).map(symbolOf)
+    return path === undefined ? [] : (await this.#service.outline(path)).map(symbolOf)
   }
 
-  folds(uri: string) {
+  async folds(uri: string) {
     const path = this.#pathOf(uri)
-    return (path === undefined ? [] : this.#service.folds(path)).map((span) => {
+    return (path === undefined ? [] : await this.#service.folds(path)).map((span) => {
       const { start, end } = rangeOf(span)
       return { startLine: start.line, endLine: Math.max(start.line, end.line - 1) }
     })
   }
 
-  format(uri: string) {
+  async format(uri: string) {
     const path = this.#pathOf(uri)
-    return path === undefined ? [] : editsOf(this.#service.format(path))
+    return path === undefined ? [] : editsOf(await this.#service.format(path))
   }
 
   async actions(uri: string, start: Position, end: Position) {

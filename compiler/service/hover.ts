@@ -1,14 +1,10 @@
 import type { Span } from "../core/source.ts"
 import type { Document } from "../gateway/ast.ts"
 import { languageReference, type StatementReference } from "../gateway/language-reference.ts"
+import { type ExpressionTerms, expressionAt, hoverExpression } from "./expression-help.ts"
 import { placeInGateway } from "./gateway-place.ts"
+import { fenced, type Hover } from "./markdown.ts"
 import type { ProjectNames } from "./names.ts"
-
-/** What is known of the text at `span`, as Markdown. */
-export interface Hover {
-  readonly span: Span
-  readonly markdown: string
-}
 
 let references: ReadonlyMap<string, StatementReference> | undefined
 
@@ -30,11 +26,19 @@ export function statementMarkdown(block: string, keyword: string): string | unde
   )
 }
 
-/** What a statement means, or the declaration of a name in gateway.conf. */
-export function hoverGateway(document: Document, offset: number, names: ProjectNames): Hover | undefined {
-  const named = hoverName(document.file.path, offset, names)
+/** What hover needs to know of a project. `names` are only collected where they are asked for. */
+export interface HoverTerms extends ExpressionTerms {
+  readonly names: ProjectNames
+}
+
+/** What a statement means, the declaration of a name, or the type of a name in an expression of gateway.conf. */
+export function hoverGateway(document: Document, offset: number, terms: HoverTerms): Hover | undefined {
+  const named = hoverName(document.file.path, offset, terms.names)
   if (named !== undefined) return named
-  const { block, statement } = placeInGateway(document, offset)
+  const place = placeInGateway(document, offset)
+  const expression = expressionAt(place, offset)
+  if (expression !== undefined) return hoverExpression(expression, offset, place, terms)
+  const { block, statement } = place
   if (statement === undefined) return undefined
   const { span, text } = statement.keyword
   if (offset < span.start || offset > span.end) return undefined
@@ -67,8 +71,4 @@ function declarationText(span: Span): string {
   while (first > 1 && /^\s*#/.test(file.line(first - 1))) first--
   const lines = Array.from({ length: line - first + 1 }, (_, at) => file.line(first + at).trim())
   return lines.join("\n").replace(/\s*\{\s*$/, "")
-}
-
-function fenced(text: string): string {
-  return `\`\`\`\n${text}\n\`\`\``
 }

@@ -3,19 +3,22 @@ import { type Diagnostic, Report, type TextEdit } from "../core/diagnostic.ts"
 import type { Files } from "../core/files.ts"
 import { SourceFile, type Span } from "../core/source.ts"
 import type { Document } from "../gateway/ast.ts"
-import { formatGateway } from "../gateway/format.ts"
+import { formatPresent } from "../gateway/format-present.ts"
+import type { Insight } from "../gateway/insight.ts"
 import { KeptParts } from "../gateway/kept.ts"
-import { parseGateway } from "../gateway/parser.ts"
 import type { Program } from "../gateway/program.ts"
+import { type ParsedFile, parseFile } from "../gateway/reparse.ts"
 import { compileModel } from "../model/compile-model.ts"
-import { parseModel } from "../model/document.ts"
 import { formatModelFile } from "../model/format.ts"
-import { ModelMistakes } from "../model/mistakes.ts"
-import { type Completion, completeGateway, completeModel } from "./completion.ts"
-import { type Hover, hoverGateway, hoverName } from "./hover.ts"
+import { completeGateway, completeModel } from "./completion.ts"
+import type { Completion } from "./completion-item.ts"
+import { hoverGateway, hoverName } from "./hover.ts"
+import type { Hover } from "./markdown.ts"
 import { type NameUse, ProjectNames } from "./names.ts"
 import { OpenFiles } from "./open-files.ts"
 import { foldsOfGateway, type OutlineItem, outlineOfGateway, outlineOfModel } from "./outline.ts"
+import { ParsedModels } from "./parsed-models.ts"
+import { ProjectWords } from "./project-words.ts"
 
 /** A remedy of a finding, as edits. */
 export interface CodeAction {
@@ -30,12 +33,13 @@ export type Renaming = { readonly edits: readonly TextEdit[] } | { readonly prob
 /** What an analysis of a project knows. */
 class Analysis {
   readonly compiled: Compiled
-  readonly #models: readonly SourceFile[]
+  readonly models: ParsedModels
   #names: ProjectNames | undefined
+  #words: ProjectWords | undefined
 
-  constructor(compiled: Compiled, models: readonly SourceFile[]) {
+  constructor(compiled: Compiled, models: ParsedModels) {
     this.compiled = compiled
-    this.#models = models
+    this.models = models
   }
 
   get program(): Program {
@@ -44,8 +48,17 @@ class Analysis {
 
   /** Collected at the first question: findings do not need them. */
   get names(): ProjectNames {
-    this.#names ??= new ProjectNames(this.compiled.program, this.#models)
+    this.#names ??= new ProjectNames(this.compiled.program, this.models)
     return this.#names
+  }
+
+  get insight(): Insight {
+    return this.compiled.insight
+  }
+
+  get words(): ProjectWords {
+    this.#words ??= new ProjectWords(this.compiled)
+    return this.#words
   }
 }
 
@@ -115,9 +128,11 @@ export class LanguageService {
 
   /** What is known of the text at an offset. */
   async hover(path: string, offset: number): Promise<Hover | undefined> {
-    const { compiled, names } = await this.#analysed()
-    const document = documentOf(compiled, path)
-    return document === undefined ? hoverName(path, offset, names) : hoverGateway(document, offset, names)
+    const analysis = await this.#analysed()
+    const document = documentOf(analysis.compiled, path)
+    return document === undefined
+      ? hoverName(path, offset, analysis.names)
+      : hoverGateway(document, offset, analysis)
   }
 
   /** Where the name at an offset is declared. */
@@ -158,29 +173,51 @@ export class LanguageService {
   }
 
   /** The outline of a file. */
-  outline(path: string): readonly OutlineItem[] {
-    const file = this.#read(path)
-    if (file === undefined) return []
-    if (isModel(path)) return outlineOfModel(parseModel(new ModelMistakes(file, new Report())))
-    return path.endsWith(".conf") ? outlineOfGateway(parseGateway(file, new Report())) : []
+  async outline(path: string): Promise<readonly OutlineItem[]> {
+    const { models } = await this.#analysed()
+    if (isModel(path)) {
+      const model = models.documents.find(({ file }) => file.path === path)
+      return model === undefined ? [] : outlineOfModel(model.document)
+    }
+    const parsed = this.#parsed(path)
+    return parsed === undefined ? [] : outlineOfGateway(parsed.document)
   }
 
   /** The parts of a file that can be folded. */
-  folds(path: string): readonly Span[] {
-    const file = this.#read(path)
-    return file === undefined || !path.endsWith(".conf")
-      ? []
-      : foldsOfGateway(parseGateway(file, new Report()))
+  async folds(path: string): Promise<readonly Span[]> {
+    await this.#analysed()
+    const parsed = this.#parsed(path)
+    return parsed === undefined ? [] : foldsOfGateway(parsed.document)
   }
 
-  /** The edit that formats a file; none when it is formatted, or has a mistake of syntax. */
-  format(path: string): readonly TextEdit[] {
+  /** The edit that formats a file as `sallyport fmt` does; none when it is formatted, or has a mistake of syntax. */
+  async format(path: string): Promise<readonly TextEdit[]> {
+    await this.#analysed()
+    const text = this.#formatted(path)
     const file = this.#read(path)
-    if (file === undefined) return []
-    const report = new Report()
-    const text = formatted(file, report)
-    if (report.blocked || text === undefined || text === file.text) return []
+    if (file === undefined || text === undefined || text === file.text) return []
     return [{ span: file.span(0, file.text.length), text }]
+  }
+
+  #formatted(path: string): string | undefined {
+    const report = new Report()
+    if (/\.(?:fga|mod)$/.test(path)) {
+      const file = this.#read(path)
+      const text = file === undefined ? undefined : formatModelFile(file, report)
+      return report.blocked ? undefined : text
+    }
+    const parsed = this.#parsed(path)
+    if (parsed === undefined) return undefined
+    report.addAll(parsed.findings)
+    return report.blocked ? undefined : formatPresent(parsed.document)
+  }
+
+  /** A file of gateway.conf as the newest analysis parsed it; parsed now if it does not belong to the project. */
+  #parsed(path: string): ParsedFile | undefined {
+    if (!path.endsWith(".conf")) return undefined
+    const known = this.#kept.parsedFile(path)
+    const file = this.#read(path)
+    return file === undefined || known?.document.file.text === file.text ? known : parseFile(file)
   }
 
   /** All uses of the names at an offset. */
@@ -201,9 +238,13 @@ export class LanguageService {
 
   async #analyse(): Promise<Analysis> {
     const compiled = await analyse(this.#files, this.#entry, this.#kept)
-    const models = [...compiled.sources, ...this.#files.paths].filter(isModel)
-    const files = [...new Set(models)].flatMap((path) => this.#read(path) ?? [])
-    return new Analysis(compiled, files)
+    const paths = [...compiled.sources, ...this.#files.paths].filter(isModel)
+    // A model that is read again is the same file while its text is the same.
+    const files = [...new Set(paths)].flatMap((path) => {
+      const file = this.#read(path)
+      return file === undefined ? [] : this.#kept.fileOf(path, file.text)
+    })
+    return new Analysis(compiled, new ParsedModels(files))
   }
 
   #findingsOfModel(path: string): Diagnostic[] {
@@ -230,11 +271,4 @@ const isModel = (path: string): boolean => path.endsWith(".fga")
 
 function documentOf({ documents }: Compiled, path: string): Document | undefined {
   return documents.find(({ file }) => file.path === path)
-}
-
-function formatted(file: SourceFile, report: Report): string | undefined {
-  if (/\.(?:fga|mod)$/.test(file.path)) return formatModelFile(file, report)
-  if (!file.path.endsWith(".conf")) return undefined
-  const document = parseGateway(file, report)
-  return report.blocked ? undefined : formatGateway(document)
 }

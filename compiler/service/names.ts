@@ -1,12 +1,10 @@
-import { Report } from "../core/diagnostic.ts"
-import type { SourceFile, Span } from "../core/source.ts"
+import type { Span } from "../core/source.ts"
 import type { Argument } from "../gateway/ast.ts"
 import type { BoundBlock, BoundStatement } from "../gateway/bind/bound.ts"
 import type { Program } from "../gateway/program.ts"
 import type { ModelDocument, RelationDefinition, Rewrite, TypeNode } from "../model/ast.ts"
-import { parseModel } from "../model/document.ts"
 import { restrictionsOf } from "../model/lower.ts"
-import { ModelMistakes } from "../model/mistakes.ts"
+import type { ParsedModels } from "./parsed-models.ts"
 
 /** A name as a text has it. `name` says what it is a name of, e.g. `backend orders`, `type doc`, `relation doc#viewer`. */
 export interface NameUse {
@@ -20,11 +18,13 @@ export class ProjectNames {
   readonly #byName = new Map<string, NameUse[]>()
   readonly #byFile = new Map<string, NameUse[]>()
 
-  /** `models`: the files of the models in OpenFGA's language. */
-  constructor(program: Program, models: readonly SourceFile[]) {
+  constructor(program: Program, models: ParsedModels) {
     const add = (use: NameUse) => this.#add(use)
     new GatewayNames(program, add).visit(program.root)
-    modelNames(models, add)
+    modelNames(
+      models.documents.map(({ document }) => document),
+      add,
+    )
   }
 
   /** The names at an offset; several for a relation that is read from objects of several types. */
@@ -128,8 +128,7 @@ function typeOfObject(argument: Argument | undefined): string | undefined {
 }
 
 /** The names in the files of models. */
-function modelNames(files: readonly SourceFile[], add: Add): void {
-  const documents = files.map((file) => parseModel(new ModelMistakes(file, new Report())))
+function modelNames(documents: readonly ModelDocument[], add: Add): void {
   const relations = new Map<string, RelationDefinition>()
   for (const { types } of documents)
     for (const type of types)

@@ -66,6 +66,116 @@ const objects = {
   },
 } as const satisfies Record<string, ObjectType>
 
+/** One sentence for each name, exhaustive by type: a name cannot be added without it. */
+const docs: {
+  readonly [Name in keyof typeof objects]: {
+    readonly self: string
+    readonly members: Readonly<
+      Record<
+        | keyof (typeof objects)[Name]["fields"]
+        | ((typeof objects)[Name] extends { readonly methods: infer Methods } ? keyof Methods : never),
+        string
+      >
+    >
+  }
+} = {
+  request: {
+    self: "The request of the client.",
+    members: {
+      method: "The method, in capitals: `GET`.",
+      path: "The canonical path, without the query.",
+      id: "The id of the request, as in the header `X-Request-Id` and in the log.",
+      ip: "The client's address, after `gateway { trust }`.",
+      host: "The host name, without the port.",
+      scheme: "`http` or `https`.",
+      time: "The time when the request arrived.",
+      body: "The JSON of the body; null without a body.",
+      text: "The body as text.",
+      header: 'The value of a header, `""` without it. Names ignore case.',
+      headers: "The values of every line of a header; an empty list without it.",
+      query: 'The first value of a query parameter, decoded; `""` without it.',
+      queries: "The values of every query parameter of the name in any case, decoded.",
+      cookie: 'The value of a cookie; `""` without it.',
+    },
+  },
+  query: { self: "The first value of each query parameter, decoded: `query.page`.", members: {} },
+  subscription: {
+    self: "The subscription of the caller's key.",
+    members: {
+      name: "The name of the subscription.",
+      product: 'The product of the subscription; `""` for a subscription to one API.',
+    },
+  },
+  product: {
+    self: "The product of the caller's subscription.",
+    members: { name: "The name of the product." },
+  },
+  api: {
+    self: "The API of the route.",
+    members: { name: "The name of the API.", version: 'The version; `""` without versions.' },
+  },
+  operation: {
+    self: "The operation of the route.",
+    members: {
+      name: "`METHOD /path` as written in the API.",
+      method: "The method of the operation; `*` for `ANY`.",
+      path: "The path of the operation, with its parameters in braces.",
+    },
+  },
+  backend: {
+    self: "The backend of the request.",
+    members: { name: 'The name of the backend; `""` for a route that responds itself.' },
+  },
+  gateway: {
+    self: "The gateway.",
+    members: { name: "The name of the gateway.", state: "`serving` or `draining`." },
+  },
+  response: {
+    self: "The response, in `outbound` and `on-error`.",
+    members: {
+      status: "The status code.",
+      reason: "The reason phrase.",
+      body: "The JSON of the body; null without a body.",
+      text: "The body as text.",
+      header: 'The value of a header, `""` without it. Names ignore case.',
+      headers: "The values of every line of a header; an empty list without it.",
+    },
+  },
+  error: {
+    self: "The error, in `on-error`.",
+    members: {
+      source: "The kind of the statement that failed.",
+      reason: "A stable code of the error.",
+      message: "A sentence that describes the error.",
+      section: "The section in which the error occurred.",
+      status: "The status that the client gets.",
+      scope: 'The scope of the policy document; `""` for other statements.',
+      path: 'The place in the policy document, e.g. `choose[1]/when[2]`; `""` for other statements.',
+      policy: 'The `id` of the policy in a document; `""` for other statements.',
+    },
+  },
+}
+
+const otherDocs: Readonly<Record<string, string>> = {
+  path: "The parameters of the route's path, decoded: `path.id`.",
+  jwt: "The claims of the caller's token: `jwt.sub`.",
+  item: "The item of the list that `filter` looks at.",
+  var: "The variables that earlier statements set: `var.tenant` of `set tenant (…)`.",
+  now: "The time when it is read.",
+}
+
+/** What a name of the context means, in Markdown: a variable, or a member of one of its objects. Undefined for all other names. */
+export function contextDocs(name: string, member?: string): string | undefined {
+  const known: Readonly<Record<string, { self: string; members: Readonly<Record<string, string>> }>> = docs
+  if (member === undefined)
+    return (
+      (Object.hasOwn(otherDocs, name) ? otherDocs[name] : undefined) ??
+      (Object.hasOwn(known, name) ? known[name]?.self : undefined)
+    )
+  const members = Object.hasOwn(known, name) ? known[name]?.members : undefined
+  return members !== undefined && Object.hasOwn(members, member) ? members[member] : undefined
+}
+
 /** Names that are variables at some place. Named values must not use them. */
 export const contextNames: readonly string[] = [
   ...Object.keys(objects),

@@ -127,6 +127,25 @@ test("hover, definition and references, over files and languages", async () => {
   expect(used.map(({ range }) => range.start)).toEqual([at("acme.fga", "owner: "), at("acme.fga", "owner\n")])
 })
 
+test("completion and hover in expressions", async () => {
+  const text = (files["apis.conf"] ?? "").replace("${path.id}", "${path.}")
+  await client.change("apis.conf", text)
+  const into = "order:${path.".length
+  const names = await client.ask<CompletionItem[]>(
+    "completion",
+    "apis.conf",
+    position("apis.conf", "order:${path.id}", into),
+  )
+  expect(names).toMatchObject([{ label: "id", detail: "string", textEdit: { newText: "id" } }])
+  await client.change("apis.conf", files["apis.conf"] ?? "")
+  const hover = await client.ask<Hover>(
+    "hover",
+    "apis.conf",
+    position("apis.conf", "order:${path.id}", into + 1),
+  )
+  expect(JSON.stringify(hover.contents)).toContain("path.id: string")
+})
+
 test("completion, rename, outline, format", async () => {
   const text = (files["apis.conf"] ?? "").replace("backend orders", "backend ")
   await client.change("apis.conf", text)

@@ -8,13 +8,13 @@ value region = "eu"
 secret key = env("KEY")
 issuer staff { discovery "https://id.example/.well-known/openid-configuration"; audience a }
 backend orders { url "http://127.0.0.1:9001" }
-policy shared { header set "X-A" "1" }
+policy shared { inbound { header set "X-A" "1" } }
 api shop {
   path "/shop"
   auth jwt staff
   backend orders
   use shared
-  inbound { header set "X-Region" "\${region}" }
+  inbound { set tenant (jwt.tenant); header set "X-Region" "\${region}" }
   GET "/orders/{id}" {
     require viewer of "order:\${path.id}" for "user:\${jwt.sub}"
   }
@@ -73,7 +73,32 @@ describe("in gateway.conf", () => {
     ["a relation", "require viewer", "require │", ["viewer", "owner", "any"], ["orders"]],
     ["a value in an expression", '"${region}"', '"${r│}"', ["region", "request", "jwt"], ["key", "orders"]],
     ["nothing in a comment", "value region", "# a │\nvalue region", [], ["value"]],
-    ["nothing after a dot", '"${region}"', '"${request.│}"', [], ["region"]],
+    [
+      "members of an object",
+      '"${region}"',
+      '"${request.│}"',
+      ["ip", "header", "cookie"],
+      ["region", "status"],
+    ],
+    ["members of a text", '"${region}"', '"${request.ip.st│ + 1}"', ["startsWith", "size"], ["ip", "hex"]],
+    ["a member in a broken expression", '"${region}"', '"${1 + + request.│}"', ["ip", "header"], ["region"]],
+    ["path parameters", "order:${path.id}", "order:${path.│}", ["id"], ["ip", "region"]],
+    ["claims that the project uses", "user:${jwt.sub}", "user:${jwt.│}", ["tenant"], ["ip"]],
+    ["a variable of a loop", '"${region}"', '"${[1].all(each, e│)}"', ["each", "request"], []],
+    ["functions of a library", '"${region}"', '"${math.│}"', ["abs", "greatest"], ["request"]],
+    ["headers in an expression", '"${region}"', '"${request.header("X│")}"', ["X-Region", "X-A"], ["ip"]],
+    ["headers in quotes", 'header set "X-Region"', 'header set "X│"', ["X-A"], ["region"]],
+    ["headers without quotes", 'header set "X-Region" "${region}"', "header set │", ["X-A"], []],
+    ["keys of a limit", "use shared", "limit 5 per 1m by │", ["ip", "subscription", "jwt.tenant"], []],
+    ["no response before it", '"${region}"', '"${r│}"', ["request"], ["response"]],
+    ["variables set before", '"${region}"', '"${var.│}"', ["tenant"], ["ip"]],
+    [
+      "a section of a block with a mistake",
+      'inbound { set tenant (jwt.tenant); header set "X-Region" "${region}" }',
+      'outbound { header set X "${r│}" }',
+      ["response"],
+      ["error"],
+    ],
   ])("%s", async (_, part, by, labels, not) => {
     const found = await proposed("gateway.conf", written(conf, part, by))
     expect(found).toEqual(expect.arrayContaining(labels))

@@ -6,7 +6,9 @@ import { compileWithParts } from "../../compiler/compile.ts"
 import type { Diagnostic } from "../../compiler/core/diagnostic.ts"
 import { DiskFiles } from "../../compiler/core/disk-files.ts"
 import { MemoryFiles } from "../../compiler/core/files.ts"
+import type { Span } from "../../compiler/core/source.ts"
 import { LanguageService } from "../../compiler/service/language-service.ts"
+import type { OutlineItem } from "../../compiler/service/outline.ts"
 import { Random } from "../naive/random.ts"
 import { firstSeed, scaled, tellAsked } from "../support/random-run.ts"
 
@@ -55,21 +57,46 @@ test(`after each of ${rounds} random edits the findings are those of a new compi
     const ofProject = [...found].filter(([each]) => fresh.sources.includes(each)).flatMap(([, all]) => all)
     expect(ofProject.map(briefOf).sort()).toEqual(fresh.diagnostics.map(briefOf).sort())
     const offset = random.below(text.length + 1)
+    const answers = await answersOf(service, path, offset)
+    // What a service answers that has never seen another text.
+    const other = new LanguageService(overlaid(stored, texts), "gateway.conf")
+    expect(answers).toEqual(await answersOf(other, path, offset))
     asked.findings += ofProject.length
-    asked.completions += (await service.completion(path, offset)).length
-    asked.hovers += (await service.hover(path, offset)) === undefined ? 0 : 1
-    asked.names += (await service.references(path, offset)).length
+    asked.completions += answers.completions.length
+    asked.hovers += answers.hover === undefined ? 0 : 1
+    asked.names += answers.references.length
     await service.rename(path, offset, "renamed")
     await service.actions(path, offset, offset)
-    for (const edit of service.format(path)) expect(edit.text).not.toBe(text)
-    service.outline(path)
-    service.folds(path)
+    for (const edit of await service.format(path)) expect(edit.text).not.toBe(text)
   }
   tellAsked(context, asked)
   expect(Math.min(...Object.values(asked))).toBeGreaterThan(0)
 })
 
 const briefOf = ({ code, detail, span }: Diagnostic) => [code, detail, span?.start].join(" ")
+
+const placeOf = ({ file, start, end }: Span) => [file.path, start, end]
+
+async function answersOf(service: LanguageService, path: string, offset: number) {
+  const completions = await service.completion(path, offset)
+  const hover = await service.hover(path, offset)
+  const outline = (items: readonly OutlineItem[]): unknown[] =>
+    items.map(({ name, detail, kind, span, children }) => [
+      name,
+      detail,
+      kind,
+      placeOf(span),
+      outline(children),
+    ])
+  return {
+    completions: completions.map(({ replaces, ...each }) => ({ ...each, replaces: placeOf(replaces) })),
+    hover: hover && [hover.markdown, placeOf(hover.span)],
+    references: (await service.references(path, offset)).map(placeOf),
+    outline: outline(await service.outline(path)),
+    folds: (await service.folds(path)).map(placeOf),
+    format: (await service.format(path)).map(({ text }) => text),
+  }
+}
 
 /** Stored files with other texts of some: without the code of the service. */
 function overlaid(stored: DiskFiles, texts: ReadonlyMap<string, string>) {

@@ -139,6 +139,7 @@ export const rooms: readonly Room[] = [
       "expression-error",
       "finding",
       "literals",
+      "names-at",
       "plain-object",
       "reads",
       "request-context",
@@ -825,7 +826,9 @@ export const rooms: readonly Room[] = [
       "described",
       "export-api",
       "format",
+      "format-present",
       "include",
+      "insight",
       "kept",
       "language-reference",
       "lower",
@@ -834,9 +837,11 @@ export const rooms: readonly Room[] = [
       "policy-files",
       "print",
       "program",
+      "reparse",
       "schema/block-name",
       "schema/blocks",
       "schema/row",
+      "schema/slots",
       "schema-files",
       "step-text",
       "step-texts",
@@ -971,8 +976,15 @@ export const rooms: readonly Room[] = [
   // What editors ask. It has no files and no Node of its own, so that it can run in a browser.
   {
     path: "compiler/service",
-    doors: ["completion", "language-service", "outline"],
-    may: ["compiler/compile.ts", "compiler/core", "compiler/gateway", "compiler/model", "runtime/expression"],
+    doors: ["completion-item", "language-service", "outline"],
+    may: [
+      "compiler/compile.ts",
+      "compiler/core",
+      "compiler/gateway",
+      "compiler/model",
+      "compiler/openapi",
+      "runtime/expression",
+    ],
   },
   // A page: the compiler and the engine in a browser.
   {

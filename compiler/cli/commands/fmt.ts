@@ -1,11 +1,10 @@
 import { join, relative, resolve, sep } from "node:path"
 import { type Diagnostic, Report } from "../../core/diagnostic.ts"
-import { fixedFiles } from "../../core/fixes.ts"
 import { Project } from "../../core/load.ts"
-import { SourceFile } from "../../core/source.ts"
+import type { SourceFile } from "../../core/source.ts"
 import type { Document } from "../../gateway/ast.ts"
 import { bind } from "../../gateway/bind.ts"
-import { formatGateway } from "../../gateway/format.ts"
+import { formatPresent } from "../../gateway/format-present.ts"
 import { loadDocuments } from "../../gateway/include.ts"
 import { readModelFiles } from "../../gateway/models.ts"
 import { parseGateway } from "../../gateway/parser.ts"
@@ -109,16 +108,7 @@ function addProject(source: Project, documents: readonly Document[], found: Foun
 }
 
 function addDocument(document: Document, found: Found): void {
-  found.set(document.file, () => formatGateway(inPresentSpelling(document)))
-}
-
-/** The document with the fixes of SP2043. Nothing else of its findings is fixed: a formatter must not change what a file means. */
-function inPresentSpelling(document: Document): Document {
-  const report = new Report()
-  bind([document], report)
-  const [fixed] = fixedFiles(report.sorted().filter(({ code }) => code === "SP2043"))
-  if (fixed === undefined) return document
-  return parseGateway(new SourceFile(document.file.path, fixed.after), new Report())
+  found.set(document.file, () => formatPresent(document))
 }
 
 function addModelFile(file: SourceFile, found: Found, report: Report): void {

@@ -1,12 +1,13 @@
 import { type Checked, checkExpression } from "../../../runtime/expression/compile.ts"
 import type { ExpressionFinding, VariableReference } from "../../../runtime/expression/finding.ts"
+import type { RequestPlace } from "../../../runtime/expression/request-context.ts"
 import type { CelType } from "../../../runtime/expression/types.ts"
 import type { Expression } from "../../../runtime/plan/text.ts"
 import type { DiagnosticCode } from "../../core/catalogue.ts"
 import type { Extra, Report } from "../../core/diagnostic.ts"
 import { didYouMean } from "../../core/nearest.ts"
 import { tellOdd } from "../../core/odd-characters.ts"
-import type { Span } from "../../core/source.ts"
+import type { WrittenExpression } from "../ast.ts"
 import type { Program } from "../program.ts"
 import { type Recorded, recorded, used } from "../recorder.ts"
 import { listed } from "../schema/slots.ts"
@@ -14,20 +15,15 @@ import { placeExpression } from "./expression-places.ts"
 import { asksForCaller, brings, providers, type StatementPlace, wordOf } from "./place.ts"
 import type { Values } from "./values.ts"
 
-/** An expression in the source: `${…}` or `(…)`. */
-export interface Source {
-  readonly source: string
-  readonly span: Span
-}
-
 /** Checks expressions in the context of their place. Each is checked once per place and type. */
 export class Expressions {
   readonly #program: Program
   readonly #values: Values
   readonly #report: Report
-  readonly #lowered = new WeakMap<Source, Map<string, Recorded<Expression | undefined>>>()
+  readonly #lowered = new WeakMap<WrittenExpression, Map<string, Recorded<Expression | undefined>>>()
   /** Cached by text, because routes repeat the same expressions (`path.id`, `jwt.sub`). */
   readonly #checked = new Map<string, Checked>()
+  readonly #contexts = new Map<WrittenExpression, Set<RequestPlace>>()
 
   constructor(program: Program, values: Values, report: Report) {
     this.#program = program
@@ -36,7 +32,7 @@ export class Expressions {
   }
 
   /** The expression for the plan; undefined when it is invalid (reported). */
-  lower(node: Source, place: StatementPlace, expected?: CelType): Expression | undefined {
+  lower(node: WrittenExpression, place: StatementPlace, expected?: CelType): Expression | undefined {
     let known = this.#lowered.get(node)
     if (known === undefined) {
       known = new Map()
@@ -47,13 +43,31 @@ export class Expressions {
     const { recorder } = this.#program
     const before = known.get(key)
     if (before !== undefined) return used(recorder, before)
-    const made = recorded(recorder, () => this.#lower(node, place, expected))
+    const made = recorded(recorder, () => {
+      this.see(node, place.context)
+      return this.#lower(node, place, expected)
+    })
     known.set(key, made)
     return made.value
   }
 
+  /** For editors: what each expression can name in the places where it runs. Empty in a compilation that nobody edits. */
+  get contexts(): ReadonlyMap<WrittenExpression, ReadonlySet<RequestPlace>> {
+    return this.#contexts
+  }
+
+  /** Records a place of an expression. */
+  see(node: WrittenExpression, context: RequestPlace): void {
+    const { recorder } = this.#program
+    if (recorder === undefined) return
+    recorder.note(({ expressions }) => expressions.see(node, context))
+    const known = this.#contexts.get(node)
+    if (known === undefined) this.#contexts.set(node, new Set([context]))
+    else known.add(context)
+  }
+
   /** The variables that an expression reads: `jwt` for `jwt.sub`. Empty if the expression is invalid. */
-  variables(node: Source, place: StatementPlace): readonly string[] {
+  variables(node: WrittenExpression, place: StatementPlace): readonly string[] {
     const checked = this.#check(node.source, place, undefined)
     return checked.ok ? [...new Set(checked.references.flatMap(({ path }) => path.slice(0, 1)))] : []
   }
@@ -80,7 +94,11 @@ export class Expressions {
    * Lowers an expression and marks the values it reads as needed. An expression that reads a broken value is left out without a finding of
    * its own.
    */
-  #lower(node: Source, place: StatementPlace, expected: CelType | undefined): Expression | undefined {
+  #lower(
+    node: WrittenExpression,
+    place: StatementPlace,
+    expected: CelType | undefined,
+  ): Expression | undefined {
     const checked = this.#check(node.source, place, expected)
     // A failed check is repeated only where the expression stands in another place.
     if (!checked.ok) {
@@ -111,7 +129,11 @@ export class Expressions {
   }
 
   /** Warns about `jwt.x` where callers can also authenticate without a token: reading it would fail with a 500. */
-  #checkCertain(node: Source, references: readonly VariableReference[], place: StatementPlace): void {
+  #checkCertain(
+    node: WrittenExpression,
+    references: readonly VariableReference[],
+    place: StatementPlace,
+  ): void {
     // `place.asked`: a question about the caller is checked more strictly elsewhere (`lower/question.ts`).
     if (place.asked || place.auth.ways.length < 2 || asksForCaller(node.source)) return
     for (const { path, start, end } of references) {
@@ -134,7 +156,7 @@ export class Expressions {
   }
 
   /** Findings of CEL with the code of their kind. A name that exists in other places gets a finding that says where. */
-  #reportFinding(finding: ExpressionFinding, node: Source, place: StatementPlace): void {
+  #reportFinding(finding: ExpressionFinding, node: WrittenExpression, place: StatementPlace): void {
     const { file, start } = node.span
     const span = { file, start: start + finding.start, end: start + finding.end }
     const special = this.#special(finding, node, place)
@@ -155,7 +177,11 @@ export class Expressions {
   }
 
   /** Findings for which the place allows a better message. */
-  #special(finding: ExpressionFinding, node: Source, place: StatementPlace): Special | "excused" | undefined {
+  #special(
+    finding: ExpressionFinding,
+    node: WrittenExpression,
+    place: StatementPlace,
+  ): Special | "excused" | undefined {
     const { kind, name } = finding
     // A character that only looks like an operator, e.g. a typographic quote.
     const odd = kind === "syntax" ? tellOdd(node.source, finding.start) : undefined

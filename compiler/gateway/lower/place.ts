@@ -40,6 +40,8 @@ export interface StatementPlace {
   readonly variables: Readonly<Record<string, CelType>>
   readonly auth: Auth
   readonly pathParameters: readonly string[]
+  /** What expressions can name. Places with equal variables share it. */
+  readonly context: RequestPlace
   /** Created when the first expression needs it: most places of a large document have no expression. */
   readonly environment: () => Environment
   /** An enclosing condition tests with `has()` how the caller authenticated. */
@@ -66,7 +68,7 @@ type NamedTexts = Pick<RequestPlace, "values" | "secrets">
 export class Places {
   readonly #named: NamedTexts
   readonly #bodiesOf: ((route: DescribedOperation) => DescribedBodies) | undefined
-  readonly #environments = new Map<string, Pick<StatementPlace, "key" | "environment">>()
+  readonly #environments = new Map<string, Pick<StatementPlace, "key" | "context" | "environment">>()
 
   /** `bodiesOf`: set if a statement may use what documents say about bodies. Each described operation is then a place of its own. */
   constructor(named: NamedTexts, bodiesOf?: (route: DescribedOperation) => DescribedBodies) {
@@ -90,9 +92,9 @@ export class Places {
     const names = JSON.stringify([section, pathParameters, auth.ways, item, variables])
     let known = this.#environments.get(names)
     if (known === undefined) {
-      const own = contextOf(section, pathParameters, auth, this.#named)
-      const environment = once(() => declareEnvironment(requestContext({ ...own, item, variables })))
-      known = { key: String(this.#environments.size), environment }
+      const context = { ...contextOf(section, pathParameters, auth, this.#named), item, variables }
+      const environment = once(() => declareEnvironment(requestContext(context)))
+      known = { key: String(this.#environments.size), context, environment }
       this.#environments.set(names, known)
     }
     const place = {
