@@ -286,6 +286,8 @@ async function addEngineProxy(app: FastifyInstance, ports: ControlPorts): Promis
           "proxy-authorization": _proxy,
           // The session of the console is the operator's credential, which the engine does not need.
           cookie: _cookie,
+          // It was compared with this listener's own; the engine would compare it with its own.
+          origin: _origin,
           te: _te,
           ...rest
         } = headers

@@ -16,6 +16,7 @@ const pages: readonly (readonly [path: string, text: string])[] = [
   ["routes", "GET /order/{id}"],
   [`routes/${encodeURIComponent("GET /order/{id}")}`, "require"],
   ["try?method=GET&target=/order/1&sub=ann", "The gateway responds itself"],
+  ["access", "Ask whether somebody may do something"],
   ["log", "Waiting for requests"],
   ["backends", "The plan has no backends"],
   ["plans", "newest"],

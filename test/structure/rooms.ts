@@ -636,7 +636,7 @@ export const rooms: readonly Room[] = [
     // The playground draws and edits with the same parts.
     doors: ["parts/editor", "parts/graph", "parts/model-graph"],
     may: [],
-    lazily: ["runtime/control", "runtime/plan"],
+    lazily: ["runtime/check", "runtime/control", "runtime/plan"],
     packages: [
       "@codemirror/commands",
       "@codemirror/language",

@@ -34,9 +34,15 @@ export async function call<Answer>(method: string, path: string, body?: unknown)
   const isJson = response.headers.get("content-type")?.includes("json") === true
   const content: unknown = isJson ? await response.json() : undefined
   if (response.ok) return content as Answer
-  const problem = content as ControlProblem | undefined
+  throw failureOf(response, content)
+}
+
+/** Why a request failed. The engine has `message` where the control API has a problem. */
+function failureOf(response: Response, content: unknown): CallFailure {
   if (response.status === 401 && who.peek() !== undefined) who.value = null
-  throw new CallFailure(response.status, problem?.detail ?? problem?.title ?? response.statusText, problem)
+  const problem = content as (ControlProblem & { readonly message?: string }) | undefined
+  const text = problem?.detail ?? problem?.title ?? problem?.message ?? response.statusText
+  return new CallFailure(response.status, text, problem)
 }
 
 /** Reads a resource. */

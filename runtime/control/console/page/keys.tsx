@@ -36,7 +36,7 @@ export function useKeys(pages: readonly KeyedPage[]): void {
 
 /** Moves the focus to the link or button of the next or previous row of a list. */
 function moveRow(step: 1 | -1): void {
-  const rows = [...document.querySelectorAll("table.list tbody tr")].flatMap(
+  const rows = [...document.querySelectorAll("table.list tbody tr, .window-table tbody tr")].flatMap(
     (row) => row.querySelector<HTMLElement>("a, button") ?? [],
   )
   const at = rows.findIndex((each) => each.closest("tr")?.contains(document.activeElement))

@@ -11,15 +11,20 @@ export interface Loaded<Answer> {
 
 /** Reads a resource, and again when its path changes. An answer to an older path is dropped. Undefined path: nothing is read. */
 export function useLoaded<Answer>(path: string | undefined): Loaded<Answer> {
+  return useAsked(path, () => get<Answer>(path ?? ""))
+}
+
+/** Asks a question, and again when its key changes. An answer to an older question is dropped. Undefined key: nothing is asked. */
+export function useAsked<Answer>(key: string | undefined, ask: () => Promise<Answer>): Loaded<Answer> {
   const answer = useSignal<Answer | undefined>(undefined)
   const error = useSignal<unknown>(undefined)
   const turn = useSignal(0)
   const reload = () => {
-    if (path === undefined) return
+    if (key === undefined) return
     const mine = turn.peek() + 1
     turn.value = mine
     error.value = undefined
-    get<Answer>(path).then(
+    ask().then(
       (content) => {
         if (turn.peek() === mine) answer.value = content
       },
@@ -28,6 +33,6 @@ export function useLoaded<Answer>(path: string | undefined): Loaded<Answer> {
       },
     )
   }
-  useEffect(reload, [path])
+  useEffect(reload, [key])
   return { answer, error, reload }
 }

@@ -28,6 +28,10 @@ const allPages: readonly Page[] = [
   },
   { name: "routes", title: "Routes", key: "r", needs: "plan.read", load: () => import("./pages/routes.tsx") },
   { name: "try", title: "Try it", key: "t", needs: "explain", load: () => import("./pages/try.tsx") },
+  {
+    ...{ name: "access", title: "Access", key: "a", needs: "engine.read" },
+    load: () => import("./pages/access.tsx"),
+  },
   { name: "log", title: "Log", key: "l", needs: "traffic", load: () => import("./pages/log.tsx") },
   { name: "plans", title: "Plans", key: "p", needs: "plan.read", load: () => import("./pages/plans.tsx") },
   {
