@@ -4,18 +4,25 @@ import {
   DiagnosticSeverity,
   DiagnosticTag,
   type DocumentSymbol,
+  type CodeLens as LspCodeLens,
   type Diagnostic as LspDiagnostic,
+  type InlayHint as LspInlayHint,
   type TextEdit as LspTextEdit,
   MarkupKind,
   type Position,
   type Range,
+  type SemanticTokens,
+  type SemanticTokensLegend,
   SymbolKind,
   type WorkspaceEdit,
 } from "vscode-languageserver"
 import type { Diagnostic, Severity, TextEdit } from "../core/diagnostic.ts"
 import type { SourceFile, Span } from "../core/source.ts"
 import type { Completion } from "../service/completion-item.ts"
+import type { InlayHint } from "../service/inlay-hints.ts"
+import type { CodeLens } from "../service/lenses.ts"
 import type { OutlineItem } from "../service/outline.ts"
+import { type SemanticToken, tokenKinds } from "../service/semantic-tokens.ts"
 
 /** The address of a file of the project. */
 export type UriOf = (path: string) => string
@@ -114,4 +121,38 @@ export function symbolOf({ name, detail, kind, span, nameSpan, children }: Outli
     ...{ name: name === "" ? "(unnamed)" : name, detail, kind: symbolKinds[kind] },
     ...{ range: rangeOf(span), selectionRange: rangeOf(nameSpan), children: children.map(symbolOf) },
   }
+}
+
+export function inlayHintOf({ at, parts }: InlayHint, uriOf: UriOf): LspInlayHint {
+  const label = parts.map(({ text, docs, span }, index) => ({
+    value: index === 0 ? text : ` · ${text}`,
+    tooltip: { kind: MarkupKind.Markdown, value: docs },
+    location: { uri: uriOf(span.file.path), range: rangeOf(span) },
+  }))
+  return { position: positionOf(at.file, at.start), label, paddingLeft: true }
+}
+
+/** A lens that only says something has a command without a name: editors show its title. */
+export function codeLensOf({ span, title }: CodeLens): LspCodeLens {
+  return { range: rangeOf(span), command: { title, command: "" } }
+}
+
+/** The names of the kinds and modifiers of tokens, which the numbers of `encodedTokens` mean. */
+export const tokensLegend: SemanticTokensLegend = {
+  tokenTypes: [...tokenKinds],
+  tokenModifiers: ["declaration"],
+}
+
+/** Five numbers for each token: lines and columns since the one before, length, kind, modifiers (LSP 3.17, "Semantic Tokens"). */
+export function encodedTokens(tokens: readonly SemanticToken[]): SemanticTokens {
+  const data: number[] = []
+  let last: Position = { line: 0, character: 0 }
+  for (const { kind, declares, span } of tokens) {
+    const start = positionOf(span.file, span.start)
+    const sameLine = start.line === last.line
+    data.push(start.line - last.line, sameLine ? start.character - last.character : start.character)
+    data.push(span.end - span.start, tokenKinds.indexOf(kind), declares ? 1 : 0)
+    last = start
+  }
+  return { data }
 }

@@ -2,6 +2,7 @@ import { isAbsolute, join, relative, sep } from "node:path"
 import type { Readable, Writable } from "node:stream"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import {
+  type ClientCapabilities,
   CodeActionKind,
   type Connection,
   type InitializeParams,
@@ -17,12 +18,16 @@ import { DiskFiles } from "../core/disk-files.ts"
 import type { SourceFile } from "../core/source.ts"
 import { LanguageService } from "../service/language-service.ts"
 import {
+  codeLensOf,
   completionItemOf,
   diagnosticOf,
   editsOf,
+  encodedTokens,
+  inlayHintOf,
   offsetOf,
   rangeOf,
   symbolOf,
+  tokensLegend,
   type UriOf,
   workspaceEditOf,
 } from "./convert.ts"
@@ -38,6 +43,9 @@ const capabilities: InitializeResult["capabilities"] = {
   documentSymbolProvider: true,
   foldingRangeProvider: true,
   documentFormattingProvider: true,
+  inlayHintProvider: true,
+  codeLensProvider: {},
+  semanticTokensProvider: { legend: tokensLegend, full: true },
   codeActionProvider: { codeActionKinds: [CodeActionKind.QuickFix] },
 }
 
@@ -56,7 +64,7 @@ export function serveEditor(input: Readable, output: Writable, terms: LspTerms):
   const ended = new Promise<void>((resolve) => connection.onExit(resolve))
   let server: EditorServer | undefined
   connection.onInitialize((params) => {
-    server = new EditorServer(connection, rootOf(params) ?? terms.folder, terms.entry)
+    server = new EditorServer(connection, rootOf(params) ?? terms.folder, terms.entry, params.capabilities)
     return { capabilities, serverInfo: { name: "sallyport", version: terms.version } }
   })
   const opened = (): EditorServer => server as EditorServer
@@ -83,6 +91,11 @@ export function serveEditor(input: Readable, output: Writable, terms: LspTerms):
   connection.onFoldingRanges(({ textDocument: { uri } }) => opened().folds(uri))
   connection.onDocumentFormatting(({ textDocument: { uri } }) => opened().format(uri))
   connection.onCodeAction(({ textDocument: { uri }, range }) => opened().actions(uri, range.start, range.end))
+  connection.onCodeLens(({ textDocument: { uri } }) => opened().lenses(uri))
+  connection.languages.inlayHint.on(({ textDocument: { uri }, range }) =>
+    opened().hints(uri, range.start, range.end),
+  )
+  connection.languages.semanticTokens.on(({ textDocument: { uri } }) => opened().tokens(uri))
   connection.listen()
   return ended
 }
@@ -99,11 +112,17 @@ class EditorServer {
   readonly #service: LanguageService
   /** Paths whose findings the editor shows. */
   readonly #shown = new Set<string>()
+  /** What the editor asks again when it is told to. */
+  readonly #refreshes: { readonly hints: boolean; readonly lenses: boolean }
   #isTelling = false
   #isStale = false
 
-  constructor(connection: Connection, root: string, entry: string) {
+  constructor(connection: Connection, root: string, entry: string, { workspace }: ClientCapabilities) {
     this.#connection = connection
+    this.#refreshes = {
+      hints: workspace?.inlayHint?.refreshSupport === true,
+      lenses: workspace?.codeLens?.refreshSupport === true,
+    }
     this.#root = root
     this.#service = new LanguageService(new DiskFiles(root), entry)
     this.#tell()
@@ -170,6 +189,24 @@ class EditorServer {
     return path === undefined ? [] : editsOf(await this.#service.format(path))
   }
 
+  async hints(uri: string, start: Position, end: Position) {
+    const path = this.#pathOf(uri)
+    const file = path === undefined ? undefined : this.#service.file(path)
+    if (path === undefined || file === undefined) return []
+    const found = await this.#service.hints(path, offsetOf(file, start), offsetOf(file, end))
+    return found.map((hint) => inlayHintOf(hint, this.#uriOf))
+  }
+
+  async lenses(uri: string) {
+    const path = this.#pathOf(uri)
+    return path === undefined ? [] : (await this.#service.lenses(path)).map(codeLensOf)
+  }
+
+  async tokens(uri: string) {
+    const path = this.#pathOf(uri)
+    return encodedTokens(path === undefined ? [] : await this.#service.tokens(path))
+  }
+
   async actions(uri: string, start: Position, end: Position) {
     const path = this.#pathOf(uri)
     const file = path === undefined ? undefined : this.#service.file(path)
@@ -204,6 +241,10 @@ class EditorServer {
       if (this.#isStale) continue
       for (const path of this.#shown) if (!found.has(path)) await this.#show(path, [])
       for (const [path, findings] of found) await this.#show(path, findings)
+      // They can depend on other files than the one that was changed.
+      if (this.#refreshes.hints) this.#connection.languages.inlayHint.refresh().catch(() => undefined)
+      if (this.#refreshes.lenses)
+        this.#connection.sendRequest("workspace/codeLens/refresh").catch(() => undefined)
     }
   }
 

@@ -1,10 +1,12 @@
 import type { Span } from "../core/source.ts"
-import type { Document } from "../gateway/ast.ts"
+import type { Document, Statement } from "../gateway/ast.ts"
+import type { Insight } from "../gateway/insight.ts"
 import { languageReference, type StatementReference } from "../gateway/language-reference.ts"
 import { type ExpressionTerms, expressionAt, hoverExpression } from "./expression-help.ts"
 import { placeInGateway } from "./gateway-place.ts"
 import { fenced, type Hover } from "./markdown.ts"
 import type { ProjectNames } from "./names.ts"
+import { operationsIn, placeText, shortText } from "./routes-at.ts"
 
 let references: ReadonlyMap<string, StatementReference> | undefined
 
@@ -43,7 +45,28 @@ export function hoverGateway(document: Document, offset: number, terms: HoverTer
   const { span, text } = statement.keyword
   if (offset < span.start || offset > span.end) return undefined
   const markdown = statementMarkdown(block, text)
-  return markdown === undefined ? undefined : { span, markdown }
+  if (markdown === undefined) return undefined
+  return { span, markdown: [effectMarkdown(statement, terms.insight), markdown].join("") }
+}
+
+/** What applies to an operation, with where it comes from; for other statements, in how many routes they have an effect. */
+function effectMarkdown(statement: Statement, insight: Insight): string {
+  const { path } = statement.span.file
+  const operation = operationsIn(path, insight).find(({ head }) => head.start === statement.span.start)
+  if (operation === undefined) {
+    const all = [...insight.routes.values()]
+    const count = all.filter(({ applying }) =>
+      applying.some(({ bound }) => bound.statement === statement),
+    ).length
+    return count === 0 ? "" : `Has an effect on ${count} of ${all.length} routes.\n\n`
+  }
+  const { routes, applying, timeouts } = operation
+  const lines = applying.map(({ statement: each, scope, own }) => {
+    return `- \`${shortText(each)}\` (${own ? "here" : scope}, ${placeText(each.span)})`
+  })
+  if (!applying.some(({ statement: each }) => each.keyword.text === "timeout"))
+    lines.push(`- \`timeout ${timeouts.join(" or ")}\` (of the gateway, or the default)`)
+  return `${routes.map((route) => `\`${route}\``).join(", ")}\n\n${lines.join("\n")}\n\n---\n\n`
 }
 
 /** The declaration of the name at an offset, with the comment above it. */

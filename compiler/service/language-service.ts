@@ -13,12 +13,15 @@ import { formatModelFile } from "../model/format.ts"
 import { completeGateway, completeModel } from "./completion.ts"
 import type { Completion } from "./completion-item.ts"
 import { hoverGateway, hoverName } from "./hover.ts"
+import { type InlayHint, inheritedHints } from "./inlay-hints.ts"
+import { type CodeLens, callerLenses } from "./lenses.ts"
 import type { Hover } from "./markdown.ts"
 import { type NameUse, ProjectNames } from "./names.ts"
 import { OpenFiles } from "./open-files.ts"
 import { foldsOfGateway, type OutlineItem, outlineOfGateway, outlineOfModel } from "./outline.ts"
 import { ParsedModels } from "./parsed-models.ts"
 import { ProjectWords } from "./project-words.ts"
+import { type SemanticToken, tokensOfGateway, tokensOfModel } from "./semantic-tokens.ts"
 
 /** A remedy of a finding, as edits. */
 export interface CodeAction {
@@ -188,6 +191,27 @@ export class LanguageService {
     await this.#analysed()
     const parsed = this.#parsed(path)
     return parsed === undefined ? [] : foldsOfGateway(parsed.document)
+  }
+
+  /** The statements that operations inherit, behind their paths, in a part of a file. */
+  async hints(path: string, start: number, end: number): Promise<readonly InlayHint[]> {
+    const { insight } = await this.#analysed()
+    return inheritedHints(path, start, end, insight)
+  }
+
+  /** Who can call each operation of a file. */
+  async lenses(path: string): Promise<readonly CodeLens[]> {
+    const { insight } = await this.#analysed()
+    return callerLenses(path, insight)
+  }
+
+  /** The meaning of the words of a file, in the order of the text. */
+  async tokens(path: string): Promise<readonly SemanticToken[]> {
+    const { models } = await this.#analysed()
+    const model = models.documents.find(({ file }) => file.path === path)
+    if (model !== undefined) return tokensOfModel(model.file, model.document)
+    const parsed = this.#parsed(path)
+    return parsed === undefined ? [] : tokensOfGateway(parsed.document)
   }
 
   /** The edit that formats a file as `sallyport fmt` does; none when it is formatted, or has a mistake of syntax. */

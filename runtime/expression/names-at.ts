@@ -81,6 +81,29 @@ export function expressionNameAt(
   return undefined
 }
 
+/** A part of an expression, for colours. */
+export interface ExpressionToken {
+  readonly kind: "variable" | "field" | "function" | "text" | "number"
+  readonly start: number
+  readonly end: number
+}
+
+/** The names and literals of a source, by their offsets; empty if it cannot be parsed. Types are not needed. */
+export function expressionTokens(source: string, extended: boolean): readonly ExpressionToken[] {
+  const parsed = parseExpression(source, extended)
+  if (!parsed.ok) return []
+  const tokens = nodesOf(parsed.tree).flatMap((node): ExpressionToken[] => {
+    if (node.kind === "name") return [{ kind: "variable", start: node.start, end: node.end }]
+    if (node.kind === "select") return [{ kind: "field", start: node.fieldStart, end: node.fieldEnd }]
+    if (node.kind === "call" && node.form !== "operator")
+      return [{ kind: "function", start: node.nameStart, end: node.nameEnd }]
+    if (node.kind !== "literal" || typeof node.value === "boolean" || node.value === null) return []
+    const kind = /["']/.test(source.slice(node.start, node.end)) ? "text" : "number"
+    return [{ kind, start: node.start, end: node.end }]
+  })
+  return tokens.sort((a, b) => a.start - b.start)
+}
+
 function nameOfNode(node: TreeNode, environment: Environment): NameAt | undefined {
   if (node.kind === "name") {
     const { name, start, end, type } = node

@@ -3,10 +3,13 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import type {
+  CodeLens,
   CompletionItem,
   DocumentSymbol,
   Hover,
+  InlayHint,
   Location,
+  SemanticTokens,
   TextEdit,
   WorkspaceEdit,
 } from "vscode-languageserver"
@@ -144,6 +147,28 @@ test("completion and hover in expressions", async () => {
     position("apis.conf", "order:${path.id}", into + 1),
   )
   expect(JSON.stringify(hover.contents)).toContain("path.id: string")
+})
+
+test("inlay hints, lenses and semantic tokens", async () => {
+  const whole = { range: { start: { line: 0, character: 0 }, end: { line: 99, character: 0 } } }
+  const hints = await client.ask<InlayHint[]>("inlayHint", "apis.conf", whole)
+  expect(hints).toMatchObject([
+    {
+      position: at("apis.conf", " {\n    require"),
+      label: [{ value: "auth none" }, { value: " · backend orders" }],
+    },
+  ])
+  const lenses = await client.ask<CodeLens[]>("codeLens", "apis.conf")
+  expect(lenses.map(({ command }) => command?.title)).toEqual([
+    'Callers: anyone, who is viewer of "order:${path.id}" for "user:ann"',
+  ])
+  const tokenTypes: readonly string[] =
+    client.initialized.capabilities.semanticTokensProvider?.legend.tokenTypes ?? []
+  const { data } = await client.ask<SemanticTokens>("semanticTokens/full", "apis.conf")
+  const kinds = Array.from({ length: data.length / 5 }, (_, index) => tokenTypes[data[index * 5 + 3] ?? -1])
+  expect(kinds.slice(0, 4)).toEqual(["keyword", "namespace", "keyword", "string"])
+  // `shop` is declared: one column after `api `, on the same line.
+  expect(data.slice(5, 10)).toEqual([0, 4, 4, tokenTypes.indexOf("namespace"), 1])
 })
 
 test("completion, rename, outline, format", async () => {

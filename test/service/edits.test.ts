@@ -95,6 +95,12 @@ async function answersOf(service: LanguageService, path: string, offset: number)
     outline: outline(await service.outline(path)),
     folds: (await service.folds(path)).map(placeOf),
     format: (await service.format(path)).map(({ text }) => text),
+    hints: (await service.hints(path, 0, offset)).map(({ at, parts }) => [
+      placeOf(at),
+      parts.map(({ text, docs, span }) => [text, docs, placeOf(span)]),
+    ]),
+    lenses: (await service.lenses(path)).map(({ title, span }) => [title, placeOf(span)]),
+    tokens: (await service.tokens(path)).map(({ kind, declares, span }) => [kind, declares, placeOf(span)]),
   }
 }
 

@@ -976,13 +976,14 @@ export const rooms: readonly Room[] = [
   // What editors ask. It has no files and no Node of its own, so that it can run in a browser.
   {
     path: "compiler/service",
-    doors: ["completion-item", "language-service", "outline"],
+    doors: ["completion-item", "inlay-hints", "language-service", "lenses", "outline", "semantic-tokens"],
     may: [
       "compiler/compile.ts",
       "compiler/core",
       "compiler/gateway",
       "compiler/model",
       "compiler/openapi",
+      "runtime/plan",
       "runtime/expression",
     ],
   },

@@ -16,6 +16,7 @@ import { lowerIp } from "../steps/ip-filter.ts"
 import { lowerConcurrency } from "../steps/limit-concurrency.ts"
 import { isAnonymous } from "../steps/rate-limit.ts"
 import { requireStatement } from "../steps/require.ts"
+import { type ApplyingStatement, applyingTo } from "./applying.ts"
 import { authOf, lowerAuth } from "./auth.ts"
 import type { Backends } from "./backends.ts"
 import { CacheHalves } from "./cache-halves.ts"
@@ -45,6 +46,8 @@ export interface LoweredRoute {
   readonly backend: readonly Lowered[]
   readonly outbound: readonly Lowered[]
   readonly onError: readonly Lowered[]
+  /** For editors: the statements that have an effect on the route. Empty in a compilation that nobody edits. */
+  readonly applying: readonly ApplyingStatement[]
 }
 
 /** Something missing on a route. If all routes of an API lack it, it is reported once. */
@@ -83,6 +86,7 @@ export class RouteLowering {
   readonly #memo: Memo
   readonly #limits: Limits
   readonly #cacheHalves = new CacheHalves()
+  readonly #edited: boolean
   readonly #contexts = new WeakMap<StatementPlace, Map<string, StepContext>>()
 
   /** One object lowers all routes; it keeps the steps of outer blocks that several routes share. */
@@ -94,6 +98,7 @@ export class RouteLowering {
     policies: Policies,
   ) {
     this.#memo = new Memo(shared.program.recorder)
+    this.#edited = shared.program.recorder !== undefined
     this.#policies = policies
     this.#shared = shared
     this.#places = places
@@ -165,10 +170,11 @@ export class RouteLowering {
     const broken = this.#places.behind(errorPlace, left)
     const onError = [...documents.onError, ...this.#section(items, "on-error", broken)]
     const sections = { inbound: steps, backend, outbound, onError }
+    const applying = this.#edited ? applyingTo(source, items, authItems, answers) : []
     this.#checkWhole(sections, source, items)
     this.#policies.prove(source, auth, [...steps, ...backend], onError)
     return {
-      lowered: { route: planRoute(source, chain, sections, this.#timeoutMs), ...sections },
+      lowered: { route: planRoute(source, chain, sections, this.#timeoutMs), ...sections, applying },
       missing: {
         auth: ownAuth !== undefined && authItems.length === 0 && !mayHideAny(chain, authenticating),
         backend:
