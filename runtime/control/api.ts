@@ -233,6 +233,12 @@ export const processStatus = z.strictObject({
   subscriptions: z.number().int().nullable(),
   /** Serial of the newest plan, when the process cannot serve it (`error` says why); else null. Absent: an older release. */
   refusedSerial: z.number().int().nullable().optional(),
+  /** Since when it is in this state. Null or absent: an older release. */
+  stateSince: z.string().nullable().optional(),
+  /** Resident memory. Null or absent: an older release. */
+  memoryBytes: z.number().int().nullable().optional(),
+  /** Share of the last seconds in which its event loop was busy, 0 to 1. Null or absent: not known. */
+  loopBusy: z.number().nullable().optional(),
 })
 export type ProcessStatus = z.infer<typeof processStatus>
 

@@ -30,6 +30,9 @@ export class Heartbeat {
   /** Something changed while a report was in progress. */
   #hasMore = false
   #stopped = false
+  #state: { readonly name: string; readonly since: Date } | undefined
+  #loop = performance.eventLoopUtilization()
+  #loopBusy: number | null = null
 
   constructor(settings: HeartbeatSettings) {
     this.#settings = settings
@@ -67,7 +70,25 @@ export class Heartbeat {
       activeSerial: serial,
       lastError: error ?? "",
       ...own,
+      ...this.#load(own.state),
     })
+  }
+
+  /** What a report says about the load. Times are of one clock, so a state that the database did not hear of at once has its true beginning. */
+  #load(state: string): { stateSince: Date; memoryBytes: number; loopBusy: number | null } {
+    if (this.#state?.name !== state) this.#state = { name: state, since: new Date() }
+    const now = performance.eventLoopUtilization()
+    const { utilization, active, idle } = performance.eventLoopUtilization(now, this.#loop)
+    // Reports can follow each other at once, and a share of a few milliseconds says nothing.
+    if (active + idle >= 1_000) {
+      this.#loopBusy = Math.round(utilization * 1_000) / 1_000
+      this.#loop = now
+    }
+    return {
+      stateSince: this.#state.since,
+      memoryBytes: process.memoryUsage.rss(),
+      loopBusy: this.#loopBusy,
+    }
   }
 
   /** The processes that reported recently. */
@@ -75,16 +96,28 @@ export class Heartbeat {
     const records = await listProcesses(this.#settings.database)
     return records
       .filter(({ silentSeconds }) => silentSeconds <= silentSecondsMax)
-      .map(({ role, activeSerial, lastError, startedAt, heartbeatAt, silentSeconds: _, ...record }) => ({
-        ...record,
-        reasons: [...record.reasons],
-        roles: role.split(","),
-        startedAt: startedAt.toISOString(),
-        seenAt: heartbeatAt.toISOString(),
-        serial: activeSerial,
-        error: lastError || null,
-        state: states.find((state) => state === record.state) ?? "degraded",
-      }))
+      .map(
+        ({
+          role,
+          activeSerial,
+          lastError,
+          startedAt,
+          heartbeatAt,
+          stateSince,
+          silentSeconds: _,
+          ...record
+        }) => ({
+          ...record,
+          stateSince: stateSince?.toISOString() ?? null,
+          reasons: [...record.reasons],
+          roles: role.split(","),
+          startedAt: startedAt.toISOString(),
+          seenAt: heartbeatAt.toISOString(),
+          serial: activeSerial,
+          error: lastError || null,
+          state: states.find((state) => state === record.state) ?? "degraded",
+        }),
+      )
   }
 
   /** This process as it is now, for when the database is unavailable. */
@@ -93,6 +126,7 @@ export class Heartbeat {
     const now = new Date().toISOString()
     const startedAt = this.#startedAt.toISOString()
     const { serial, error, subscriptions, refusedSerial, ...own } = state()
+    const { memoryBytes, loopBusy, stateSince } = this.#load(own.state)
     return {
       ...{ id: this.id, host: hostname(), pid: process.pid, roles: [...roles], version, startedAt },
       ...{
@@ -104,6 +138,7 @@ export class Heartbeat {
         state: own.state,
         reasons: [...own.reasons],
       },
+      ...{ memoryBytes, loopBusy, stateSince: stateSince.toISOString() },
     }
   }
 

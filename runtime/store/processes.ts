@@ -20,6 +20,12 @@ export interface ProcessReport {
   readonly subscriptions: number | null
   /** Serial of the newest plan, when the process cannot serve it; else null. */
   readonly refusedSerial: number | null
+  /** Since when it is in this state, by its own clock. Null: an older release. */
+  readonly stateSince: Date | null
+  /** Resident memory. Null: an older release. */
+  readonly memoryBytes: number | null
+  /** Share of the time since the report before in which the event loop was busy, 0 to 1. Null: not known yet, or an older release. */
+  readonly loopBusy: number | null
 }
 
 /** A report, and how old it is. */
@@ -47,16 +53,19 @@ type ProcessRow = [
   reasons: string,
   subscriptions: number | null,
   refusedSerial: number | null,
+  stateSince: Date | null,
+  memoryBytes: number | null,
+  loopBusy: number | null,
 ]
 
 const upsert: PreparedStatement = {
   name: "process-report",
   text: `insert into sallyport.processes (id, role, version, host, pid, active_serial, last_error, state, reasons, subscriptions,
-    refused_serial) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+    refused_serial, state_since, memory_bytes, loop_busy) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
     on conflict (id) do update set role = excluded.role, version = excluded.version, active_serial = excluded.active_serial,
       last_error = excluded.last_error, state = excluded.state, reasons = excluded.reasons, subscriptions = excluded.subscriptions,
-      refused_serial = excluded.refused_serial,
-      heartbeat_at = now()`,
+      refused_serial = excluded.refused_serial, state_since = excluded.state_since, memory_bytes = excluded.memory_bytes,
+      loop_busy = excluded.loop_busy, heartbeat_at = now()`,
 }
 /** Forget a process one hour after its last report, in case it ended without removing itself. */
 const forgetSilent: PreparedStatement = {
@@ -71,12 +80,12 @@ const list: PreparedStatement = {
   name: "process-list",
   text: `select id, role, version, active_serial, last_error, host, pid, started_at, heartbeat_at,
     extract(epoch from now() - heartbeat_at)::double precision, state, reasons, subscriptions,
-    refused_serial from sallyport.processes order by id`,
+    refused_serial, state_since, memory_bytes, loop_busy from sallyport.processes order by id`,
 }
 
 /** The heartbeat; call it every few seconds. */
 export async function reportProcess(database: Queryable, report: ProcessReport): Promise<void> {
-  const { id, role, version, activeSerial, lastError, state, reasons, subscriptions, refusedSerial } = report
+  const { id, role, version, activeSerial, lastError, state, reasons } = report
   await database.query(upsert, [
     id,
     role,
@@ -87,8 +96,11 @@ export async function reportProcess(database: Queryable, report: ProcessReport):
     lastError.slice(0, 4096),
     state,
     JSON.stringify(reasons.slice(0, 20).map((reason) => reason.slice(0, 1024))),
-    subscriptions,
-    refusedSerial,
+    report.subscriptions,
+    report.refusedSerial,
+    report.stateSince,
+    report.memoryBytes,
+    report.loopBusy,
   ])
   await database.query(forgetSilent)
 }
@@ -117,6 +129,9 @@ export async function listProcesses(database: Queryable): Promise<readonly Proce
       reasons,
       subscriptions,
       refusedSerial,
+      stateSince,
+      memoryBytes,
+      loopBusy,
     ]) => ({
       id,
       role,
@@ -132,6 +147,9 @@ export async function listProcesses(database: Queryable): Promise<readonly Proce
       reasons: JSON.parse(reasons) as string[],
       subscriptions,
       refusedSerial,
+      stateSince,
+      memoryBytes,
+      loopBusy,
     }),
   )
 }

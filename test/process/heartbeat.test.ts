@@ -29,16 +29,15 @@ async function beating() {
   stops.push(drop)
   const real = openPostgres(url)
   stops.push(() => real.close())
-  const now = { serial: 1 }
+  const now: { serial: number; state: "active" | "degraded" } = { serial: 1, state: "active" }
   const database = slowFirstReport(real)
   const rest = {
     error: null,
     subscriptions: null,
     refusedSerial: null,
-    state: "active" as const,
     reasons: [],
   }
-  const state = () => ({ ...rest, serial: now.serial })
+  const state = () => ({ ...rest, ...now })
   const heartbeat = new Heartbeat({ database, roles: ["gateway"], version: "1.0.0", state })
   return { heartbeat, now }
 }
@@ -52,6 +51,24 @@ describePostgres("the heartbeat", () => {
     await expect.poll(async () => (await heartbeat.fleet())[0]?.serial).toBe(2)
     await sleep(300)
     expect(await heartbeat.fleet()).toMatchObject([{ serial: 2 }])
+    await heartbeat.stop()
+  })
+
+  test("says since when the process is in its state, and its memory", async () => {
+    const { heartbeat, now } = await beating()
+    const before = new Date().toISOString()
+    const active = heartbeat.own()
+    expect(heartbeat.own().stateSince).toBe(active.stateSince)
+    expect((active.stateSince ?? "") >= before).toBe(true)
+    await sleep(5)
+    now.state = "degraded"
+    const since = heartbeat.own().stateSince ?? ""
+    expect(since > (active.stateSince ?? "")).toBe(true)
+    heartbeat.beat()
+    await expect
+      .poll(async () => (await heartbeat.fleet())[0])
+      .toMatchObject({ state: "degraded", stateSince: since })
+    expect((await heartbeat.fleet())[0]?.memoryBytes).toBeGreaterThan(10_000_000)
     await heartbeat.stop()
   })
 

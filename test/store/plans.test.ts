@@ -146,6 +146,7 @@ describeDatabase("plans", (database) => {
       reasons: [],
       subscriptions: null,
       refusedSerial: null,
+      ...{ stateSince: null, memoryBytes: null, loopBusy: null },
     })
     await reportProcess(database(), {
       id: "p1",
@@ -157,9 +158,20 @@ describeDatabase("plans", (database) => {
       reasons: ["the spool is full"],
       subscriptions: 7,
       refusedSerial: 5,
+      ...{ stateSince: new Date(1e12), memoryBytes: 5e9, loopBusy: 0.25 },
     })
     expect(await listProcesses(database())).toMatchObject([
-      { id: "p1", role: "gateway", version: "1.2.3", activeSerial: 4, lastError: "no", pid: process.pid },
+      {
+        id: "p1",
+        role: "gateway",
+        version: "1.2.3",
+        activeSerial: 4,
+        lastError: "no",
+        pid: process.pid,
+        stateSince: new Date(1e12),
+        memoryBytes: 5e9,
+        loopBusy: 0.25,
+      },
     ])
     await removeProcess(database(), "p1")
     expect(await listProcesses(database())).toEqual([])

@@ -5,6 +5,7 @@ import { print } from "../print.ts"
 import { connect, expectOk } from "../remote.ts"
 import { canaryText } from "../views/canary.ts"
 import { missingText } from "../views/missing-capability.ts"
+import { utcText } from "../views/plan-record.ts"
 import { table } from "../views/table.ts"
 
 /** Number of stores in the text. */
@@ -39,7 +40,7 @@ function statusText(status: StatusAnswer): string {
       `${process.host}:${process.pid}`,
       process.roles.join(","),
       process.version,
-      process.startedAt.replace("T", " ").replace(/\.\d+Z$/, "Z"),
+      utcText(process.startedAt),
       process.serial === null ? "-" : String(process.serial),
       stateOf(process, status.serial),
     ]),
@@ -155,7 +156,8 @@ function stateOf(process: ProcessStatus, newest: number | null): string {
   const { error, reasons } = process
   // Further reasons matter too, for example that the plan was loaded from disk.
   if (error !== null) return `error: ${[error, ...reasons.filter((each) => each !== error)].join("; ")}`
-  if (process.state === "degraded") return `degraded: ${reasons.join("; ")}`
+  const since = process.stateSince == null ? "" : ` since ${utcText(process.stateSince)}`
+  if (process.state === "degraded") return `degraded${since}: ${reasons.join("; ")}`
   if (process.state === "draining") return "draining"
   return process.serial === newest ? "up to date" : "behind"
 }

@@ -12,6 +12,7 @@ import type { Io } from "../io.ts"
 import { formatOptions, readCount, readFormat, readMoment, textOf } from "../options.ts"
 import { print } from "../print.ts"
 import { connect, expectOk } from "../remote.ts"
+import { utcText } from "../views/plan-record.ts"
 import { table } from "../views/table.ts"
 
 type Format = "text" | "json"
@@ -362,7 +363,7 @@ function subscriptionText(one: Subscription): string {
   const key = (info: Subscription["primary"]) =>
     info === null
       ? "-"
-      : `${info.prefix}…  made ${time(info.createdAt)}, ${info.lastUsedAt === null ? "never used" : `last used ${time(info.lastUsedAt)}`}`
+      : `${info.prefix}…  made ${utcText(info.createdAt)}, ${info.lastUsedAt === null ? "never used" : `last used ${utcText(info.lastUsedAt)}`}`
   const rows: [string, string][] = [
     ["name", one.name],
     ["opens", scopeText(one)],
@@ -371,9 +372,9 @@ function subscriptionText(one: Subscription): string {
     ["note", one.note || "-"],
     ["primary", one.source === "text" ? "in gateway.conf" : key(one.primary)],
     ["secondary", one.source === "text" ? "in gateway.conf, if there is one" : key(one.secondary)],
-    ["expires", one.expiresAt === null ? "never" : time(one.expiresAt)],
-    ["created", one.createdAt === null ? "-" : time(one.createdAt)],
-    ["changed", one.changedAt === null ? "-" : time(one.changedAt)],
+    ["expires", one.expiresAt === null ? "never" : utcText(one.expiresAt)],
+    ["created", one.createdAt === null ? "-" : utcText(one.createdAt)],
+    ["changed", one.changedAt === null ? "-" : utcText(one.changedAt)],
   ]
   return rows.map(([name, value]) => `${name.padEnd(9)}  ${value}\n`).join("")
 }
@@ -391,9 +392,4 @@ function lastUsed({ primary, secondary }: Subscription): string | null {
 
 function day(at: string | null): string {
   return at === null ? "-" : at.slice(0, 10)
-}
-
-/** Without the fraction of a second: times are for people here; `--json` has them exactly. */
-function time(at: string): string {
-  return at.replace("T", " ").replace(/\.\d+Z$/, "Z")
 }

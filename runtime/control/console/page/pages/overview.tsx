@@ -51,7 +51,7 @@ export default function Overview() {
       ) : (
         <Traffic points={points} marks={marksOf(plans.answer.value)} />
       )}
-      <Processes state={status.value} own={answer?.process.id} newest={points.at(-1)} />
+      <Processes state={status.value} />
     </>
   )
 }
@@ -95,6 +95,7 @@ function Health({ state }: { readonly state: StatusAnswer | undefined }) {
         <div class={`notice ${each.state === "degraded" ? "bad" : "warn"}`} key={each.id}>
           <p>
             <Badge tone={toneOf(each)}>{each.state}</Badge> Process {each.pid} on {each.host}
+            {each.stateSince != null && `, ${each.state} since ${momentText(each.stateSince)}`}
           </p>
           <ul>
             {reasonsOf(each).map((reason) => (
@@ -242,13 +243,8 @@ function refusalLines(points: readonly TrafficPoint[]): Line[] {
   return [...lines, { label: `${names.length - shown.length} others`, tone: "c6", values }]
 }
 
-/** The fleet. Memory and event loop are known of the asked process only. */
-function Processes(props: {
-  readonly state: StatusAnswer | undefined
-  readonly own: string | undefined
-  readonly newest: TrafficPoint | undefined
-}) {
-  const { state, own, newest } = props
+/** The fleet, as each process reports itself every few seconds. */
+function Processes({ state }: { readonly state: StatusAnswer | undefined }) {
   if (state === undefined) return null
   return (
     <Panel
@@ -266,7 +262,9 @@ function Processes(props: {
               <th>Version</th>
               <th>Started</th>
               <th class="number">Memory</th>
-              <th class="number">Event loop</th>
+              <th class="number" title="Share of the last seconds in which the event loop was busy">
+                Loop busy
+              </th>
             </tr>
           </thead>
           <tbody>
@@ -282,8 +280,8 @@ function Processes(props: {
                 <td>{each.roles.join(", ")}</td>
                 <td>{each.version}</td>
                 <td title={momentText(each.startedAt)}>{agoText(each.startedAt)}</td>
-                <td class="number">{each.id === own && newest ? sizeText(newest.memoryBytes) : "–"}</td>
-                <td class="number">{each.id === own && newest ? msText(newest.loopMs) : "–"}</td>
+                <td class="number">{each.memoryBytes == null ? "–" : sizeText(each.memoryBytes)}</td>
+                <td class="number">{each.loopBusy == null ? "–" : `${digits(each.loopBusy * 100)} %`}</td>
               </tr>
             ))}
           </tbody>

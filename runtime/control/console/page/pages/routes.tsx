@@ -153,7 +153,7 @@ function Row(props: {
       <td>
         <a href={addressOf(["routes", route.key])} class="route">
           <code>
-            <span class="method">{route.method}</span> {route.hosts.join(",")}
+            <span class="method">{route.method === "*" ? "ANY" : route.method}</span> {route.hosts.join(",")}
             {route.path}
           </code>
         </a>
