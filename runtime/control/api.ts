@@ -927,13 +927,16 @@ export type RefusalsAnswer = z.infer<typeof refusalsAnswer>
 /** Query of `GET /v1/plans/{serial}/changes`. `from`: the serial that the plan is compared with (default: the one before). */
 export const planChangesQuery = z.strictObject({ from: z.coerce.number().int().min(1).optional() })
 
+/** Body of `POST /v1/plan/changes`: a compiled plan, which is compared with the running one. */
+export const planChangesRequest = z.strictObject({ plan: z.unknown() })
+
 /**
- * Response of `GET /v1/plans/{serial}/changes`. `from` null: it was the first plan. `classes` is empty for a change that neither opens, closes nor breaks anything; `routes`: keys of those
+ * Response of `GET /v1/plans/{serial}/changes` and `POST /v1/plan/changes`. `from` null: it is the first plan. `to` null: it was not applied. `classes` is empty for a change that neither opens, closes nor breaks anything; `routes`: keys of those
  * that it concerns, at most 100. `cut`: there are more changes.
  */
 export const planChangesAnswer = z.strictObject({
   from: z.number().int().nullable(),
-  to: z.number().int(),
+  to: z.number().int().nullable(),
   changes: z.array(z.strictObject({ classes: allow, routes: z.array(text), text })),
   cut: z.boolean(),
 })

@@ -47,6 +47,7 @@ export const routeRules: Readonly<Record<string, RouteRule>> = {
   "GET /v1/plans": read("viewer", "plan.read"),
   "GET /v1/plans/:serial": read("viewer", "plan.read"),
   "GET /v1/plans/:serial/changes": read("viewer", "plan.read"),
+  "POST /v1/plan/changes": read("viewer", "plan.read"),
   "PUT /v1/plan": change("publisher", "plan.apply"),
   "POST /v1/plan/impact": { needs: "viewer", operation: "plan.impact", audit: "read" },
   "POST /v1/rollback": change("publisher", "plan.rollback"),

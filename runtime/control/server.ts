@@ -27,7 +27,7 @@ import { addImpactRoute } from "./impact.ts"
 import { addMoveRoutes } from "./moves.ts"
 import { type ControlCallers, OperatorAccess, type OperatorSources } from "./operators.ts"
 import { addOutageRoutes } from "./outage-desk.ts"
-import { addPlanChangesRoute } from "./plan-changes.ts"
+import { addPlanChangesRoutes } from "./plan-changes.ts"
 import { addPlanRoutes } from "./plans.ts"
 import { type ControlPorts, type HealthPorts, Unavailable } from "./ports.ts"
 import { kindOf, sendProblem, sendRawProblem, writeProblem } from "./problem.ts"
@@ -106,7 +106,7 @@ export async function startControl(settings: ControlSettings, ports: ControlPort
     addAuditRoutes(app, ports.audit)
     addStatusRoute(app, ports)
     addPlanRoutes(app, ports)
-    addPlanChangesRoute(app, ports)
+    addPlanChangesRoutes(app, ports)
     addOutageRoutes(app, ports)
     addConsentRoutes(app, ports)
     addCanaryRoutes(app, ports)

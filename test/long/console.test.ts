@@ -22,6 +22,7 @@ const pages: readonly (readonly [path: string, text: string])[] = [
   ["plans", "newest"],
   ["plans/2", "Changes since plan 1"],
   ["plans/1?rollback=yes", "Type 1 to confirm"],
+  ["plans/file", "A file of"],
   ["subscriptions", "lena"],
   ["subscriptions/lena", "primary key"],
   ["usage?by=day,api", "Calls"],

@@ -48,7 +48,7 @@ it("every route that changes something is logged", () => {
     "DELETE /console/session",
     "POST /v1/console-links",
   ]
-  const asks = ["POST /v1/explain-request", "POST /v1/moves/count", ...sessions]
+  const asks = ["POST /v1/explain-request", "POST /v1/plan/changes", "POST /v1/moves/count", ...sessions]
   const unlogged = Object.entries(routeRules).flatMap(([route, { audit }]) =>
     audit === undefined && !route.startsWith("GET ") && !asks.includes(route) ? [route] : [],
   )

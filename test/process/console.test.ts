@@ -198,6 +198,14 @@ describePostgres("the console's listener", () => {
     expect(await changes("3/changes")).toEqual({ from: 2, to: 3, changes: [change], cut: false })
     expect(await changes("3/changes?from=1")).toEqual({ from: 1, to: 3, changes: [], cut: false })
     expect(await changes("3/changes?from=1")).toMatchObject({ from: 1, to: 3 })
+    const offered = (plan: unknown) => control(ports, "POST", "/v1/plan/changes", { plan })
+    const now = { from: 3, to: null, cut: false }
+    expect((await offered(planOf(ports))).body).toEqual({ ...now, changes: [] })
+    expect((await offered(planOf(ports, "other"))).body).toEqual({ ...now, changes: [change] })
+    expect((await offered({})).body).toMatchObject({
+      status: 422,
+      type: "urn:sallyport:control:plan-invalid",
+    })
     for (const path of ["9/changes", "x/changes", "1/changes?from=9"])
       expect(await changes(path), path).toMatchObject({ status: 404 })
   })

@@ -19,22 +19,43 @@ export const who = signal<WhoamiAnswer | null | undefined>(undefined)
 
 /** Sends a request to the control API and reads the JSON of its response. Rejects with `CallFailure`. A 401 ends the session of the page. */
 export async function call<Answer>(method: string, path: string, body?: unknown): Promise<Answer> {
+  const response = await send(method, path, body)
+  return (await jsonOf(response)) as Answer
+}
+
+/** Sends JSON by POST and gives each line of the response to `take` as it comes. Rejects with `CallFailure`, and when `signal` aborts. */
+export async function postLines<Line>(
+  path: string,
+  body: unknown,
+  signal: AbortSignal,
+  take: (line: Line) => void,
+): Promise<void> {
+  const response = await send("POST", path, body, signal)
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+  let rest = ""
+  for (let next = await reader?.read(); next !== undefined && !next.done; next = await reader?.read()) {
+    const lines = (rest + next.value).split("\n")
+    rest = lines.pop() ?? ""
+    for (const line of lines) if (line !== "") take(JSON.parse(line) as Line)
+  }
+  if (rest !== "") take(JSON.parse(rest) as Line)
+}
+
+async function send(method: string, path: string, body: unknown, signal?: AbortSignal): Promise<Response> {
   let response: Response
   try {
     response = await fetch(path, {
-      method,
-      credentials: "same-origin",
+      ...{ method, credentials: "same-origin", signal: signal ?? null },
       ...(body === undefined
         ? {}
         : { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
     })
-  } catch {
+  } catch (error) {
+    if (signal?.aborted) throw error
     throw new CallFailure(0, "The control API does not respond.")
   }
-  const isJson = response.headers.get("content-type")?.includes("json") === true
-  const content: unknown = isJson ? await response.json() : undefined
-  if (response.ok) return content as Answer
-  throw failureOf(response, content)
+  if (response.ok) return response
+  throw failureOf(response, await jsonOf(response))
 }
 
 /** Why a request failed. The engine has `message` where the control API has a problem. */
@@ -43,6 +64,10 @@ function failureOf(response: Response, content: unknown): CallFailure {
   const problem = content as (ControlProblem & { readonly message?: string }) | undefined
   const text = problem?.detail ?? problem?.title ?? problem?.message ?? response.statusText
   return new CallFailure(response.status, text, problem)
+}
+
+async function jsonOf(response: Response): Promise<unknown> {
+  return response.headers.get("content-type")?.includes("json") === true ? response.json() : undefined
 }
 
 /** Reads a resource. */

@@ -1,19 +1,13 @@
-import { type Signal, useSignal } from "@preact/signals"
-import type { ApplyAnswer, HistoryAnswer, PlanChangesAnswer, PlanRecord } from "../../../api.ts"
-import { call, may, who } from "../client.ts"
-import { counted, momentText } from "../format.ts"
+import { useSignal } from "@preact/signals"
+import type { ApplyAnswer, HistoryAnswer, PlanAnswer, PlanChangesAnswer, PlanRecord } from "../../../api.ts"
+import { call, get, may, who } from "../client.ts"
+import { momentText } from "../format.ts"
 import { useLoaded } from "../loaded.ts"
-import { Badge, Empty, Failed, Field, Loading, PageHead, Panel, type Tone } from "../parts/basic.tsx"
+import { Empty, Failed, Field, Loading, PageHead, Panel } from "../parts/basic.tsx"
+import { Confirmations } from "../parts/confirmations.tsx"
+import { People } from "../parts/people.tsx"
+import { type Danger, dangersOf, type PlanChange, PlanChanges } from "../parts/plan-changes.tsx"
 import { addressOf, go, place, setQuery } from "../router.ts"
-
-type PlanChange = PlanChangesAnswer["changes"][number]
-type Danger = PlanChange["classes"][number]
-
-const dangers: readonly (readonly [name: Danger, tone: Tone, about: string])[] = [
-  ["opens", "bad", "more is allowed than before"],
-  ["breaking", "warn", "requests that worked may fail"],
-  ["closes", "warn", "less is allowed than before"],
-]
 
 /** One plan of the history: who applied it and why, what it changed, and the way back to it. */
 export default function PlanPage({ serial }: { readonly serial: string }) {
@@ -85,7 +79,7 @@ function Facts({ plan }: { readonly plan: PlanRecord }) {
   )
 }
 
-/** What reviewers read: the number of changes of each class, then each change in one line, the dangerous ones first. */
+/** What the plan changes, and the way back to it. */
 function Changes(props: {
   readonly from: PlanRecord | undefined
   readonly to: PlanRecord
@@ -97,87 +91,13 @@ function Changes(props: {
   const found = answer.value
   if (error.value !== undefined) return <Failed error={error.value} retry={reload} />
   if (found === undefined) return <Loading />
-  const sorted = [...found.changes].sort((one, other) => rank(one) - rank(other))
   return (
     <>
-      <Panel
-        title={found.from === null ? "Changes" : `Changes since plan ${found.from}`}
-        aside={counted(found.changes.length, "change")}
-      >
-        {found.from === null ? (
-          <Empty title="It was the first plan of the history" />
-        ) : sorted.length === 0 ? (
-          <Empty title="Nothing changes" />
-        ) : (
-          <>
-            <Summary changes={sorted} />
-            <ul class="changes">
-              {sorted.map((each, at) => (
-                <ChangeLine key={`${at} ${each.text}`} change={each} />
-              ))}
-            </ul>
-            {found.cut && <p class="quiet">There are more changes; `sallyport diff` shows all.</p>}
-          </>
-        )}
-      </Panel>
+      <PlanChanges answer={found} />
+      {isRollback && <People plan={async () => (await get<PlanAnswer>(`/v1/plans/${to.serial}`)).plan} />}
       <TextDifference from={found.from} to={to.serial} />
-      {isRollback && from && <Rollback from={from} to={to} changes={sorted} />}
+      {isRollback && from && <Rollback from={from} to={to} changes={found.changes} />}
     </>
-  )
-}
-
-function rank({ classes }: PlanChange): number {
-  const first = dangers.findIndex(([name]) => classes.includes(name))
-  return first === -1 ? dangers.length : first
-}
-
-function Summary({ changes }: { readonly changes: readonly PlanChange[] }) {
-  return (
-    <p class="summary">
-      {dangers.map(([name, tone, about]) => {
-        const count = changes.filter(({ classes }) => classes.includes(name)).length
-        return (
-          <span key={name}>
-            <Badge tone={count === 0 ? "plain" : tone}>
-              {count} {name}
-            </Badge>{" "}
-            <span class="quiet">{about}</span>
-          </span>
-        )
-      })}
-    </p>
-  )
-}
-
-function ChangeLine({ change: { classes, routes, text } }: { readonly change: PlanChange }) {
-  return (
-    <li>
-      <span class="change-classes">
-        {classes.length === 0 ? <Badge tone="plain">neutral</Badge> : null}
-        {dangers
-          .filter(([name]) => classes.includes(name))
-          .map(([name, tone]) => (
-            <Badge key={name} tone={tone}>
-              {name}
-            </Badge>
-          ))}
-      </span>
-      <span class="change-text">{text}</span>
-      {routes.length > 0 && (
-        <details>
-          <summary>{counted(routes.length, "route")}</summary>
-          <ul class="plain-list">
-            {routes.map((key) => (
-              <li key={key}>
-                <a href={addressOf(["routes", key])}>
-                  <code>{key}</code>
-                </a>
-              </li>
-            ))}
-          </ul>
-        </details>
-      )}
-    </li>
   )
 }
 
@@ -216,8 +136,8 @@ function Rollback(props: {
   const message = useSignal("")
   const allow = useSignal<readonly Danger[]>([])
   const error = useSignal<unknown>(undefined)
-  const present = dangers.filter(([name]) => changes.some(({ classes }) => classes.includes(name)))
-  const isReady = typed.value === String(to.serial) && present.every(([name]) => allow.value.includes(name))
+  const present = dangersOf(changes)
+  const isReady = typed.value === String(to.serial) && present.every((name) => allow.value.includes(name))
   const apply = async (event: Event) => {
     event.preventDefault()
     error.value = undefined
@@ -234,7 +154,7 @@ function Rollback(props: {
   return (
     <Panel title="Roll back">
       <form onSubmit={apply}>
-        <Confirmations present={present.map(([name]) => name)} allow={allow} />
+        <Confirmations present={present} allow={allow} />
         <Field id="message" label="Why (for the history)">
           <input
             id="message"
@@ -262,29 +182,5 @@ function Rollback(props: {
         </p>
       </form>
     </Panel>
-  )
-}
-
-function Confirmations(props: {
-  readonly present: readonly Danger[]
-  readonly allow: Signal<readonly Danger[]>
-}) {
-  const { present, allow } = props
-  return (
-    <>
-      {present.map((name) => (
-        <label class="check" key={name}>
-          <input
-            type="checkbox"
-            checked={allow.value.includes(name)}
-            onChange={(event) => {
-              const others = allow.peek().filter((each) => each !== name)
-              allow.value = event.currentTarget.checked ? [...others, name] : others
-            }}
-          />
-          <span>I have read the changes of the class “{name}”</span>
-        </label>
-      ))}
-    </>
   )
 }

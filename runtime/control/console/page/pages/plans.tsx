@@ -8,10 +8,12 @@ import { useLoaded } from "../loaded.ts"
 import { Badge, Empty, Failed, Loading, PageHead, Panel, Scroll } from "../parts/basic.tsx"
 import { addressOf, place } from "../router.ts"
 import PlanPage from "./plan.tsx"
+import PlanFilePage from "./plan-file.tsx"
 
-/** The history of plans, or one of them. */
+/** The history of plans, one of them, or one from a file. */
 export default function Plans() {
   const serial = place.value.segments[1]
+  if (serial === "file") return <PlanFilePage />
   return serial === undefined ? <History /> : <PlanPage key={serial} serial={serial} />
 }
 
@@ -23,7 +25,15 @@ function History() {
   const found = answer.value
   return (
     <>
-      <PageHead title="Plans" about="What was applied, newest first: by whom, and why" />
+      <PageHead
+        title="Plans"
+        about="What was applied, newest first: by whom, and why"
+        actions={
+          <a class="button" href={addressOf(["plans", "file"])}>
+            Review a plan …
+          </a>
+        }
+      />
       <Canary />
       {error.value !== undefined && <Failed error={error.value} retry={reload} />}
       {found === undefined ? (
