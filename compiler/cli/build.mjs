@@ -35,10 +35,13 @@ const entries = {
   "impact-worker": "runtime/impact/impact-worker.ts",
 }
 
-/** Pages for browsers by their folder in dist/: `index.html`, a script, a style sheet, and a worker if they have one. */
+/**
+ * Pages for browsers by their folder in dist/: a folder with `index.html`, a script and a style sheet, and their worker. That of the console has the compiler,
+ * which the console's own sources may not import.
+ */
 const pages = {
-  console: "runtime/control/console/page",
-  playground: "compiler/playground",
+  console: { source: "runtime/control/console/page", worker: "compiler/playground/console-worker.ts" },
+  playground: { source: "compiler/playground", worker: "compiler/playground/worker.ts" },
 }
 
 /** pg's optional native module, which is never installed. */
@@ -91,8 +94,9 @@ async function build(digest, keepMs) {
     logLevel: "error",
   })
   const built = []
-  for (const [name, source] of Object.entries(pages))
-    if (existsSync(join(root, source))) built.push([name, source, await buildPage(esbuild, name, source)])
+  for (const [name, { source, worker }] of Object.entries(pages))
+    if (existsSync(join(root, source)))
+      built.push([name, source, await buildPage(esbuild, name, source, worker)])
   // Its process keeps half a gigabyte, and so does packing the database.
   await esbuild.stop()
   await publishDatabase()
@@ -105,8 +109,7 @@ async function build(digest, keepMs) {
 }
 
 /** A page in chunks for browsers. Their names contain their hash, so that browsers may keep them. */
-function buildPage(esbuild, name, source) {
-  const worker = `${source}/worker.ts`
+function buildPage(esbuild, name, source, worker) {
   return esbuild.build({
     absWorkingDir: root,
     entryPoints: {

@@ -1,5 +1,6 @@
 import { computed, effect, signal } from "@preact/signals"
-import { addressOf, analyse } from "./client.ts"
+import { metaAddress } from "../../runtime/control/console/page/parts/worker-channel.ts"
+import { analyse } from "./client.ts"
 import { fragmentOf, linkCharactersMax, textsOfFragment } from "./link.ts"
 import type { Analysis, ProjectTexts, ShownFinding, ShownStore } from "./protocol.ts"
 
@@ -114,7 +115,7 @@ export async function followFragment(): Promise<void> {
 
 /** Loads the examples, which are a file of their own. */
 export async function loadExamples(): Promise<void> {
-  const response = await fetch(addressOf("examples"))
+  const response = await fetch(metaAddress("examples"))
   if (response.ok) examples.value = (await response.json()) as readonly PlaygroundExample[]
 }
 

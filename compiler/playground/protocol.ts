@@ -68,9 +68,7 @@ export type WorkerRequest =
   | { readonly kind: "open"; readonly texts: ProjectTexts }
   | { readonly kind: "ask"; readonly question: StoreQuestion }
 
-/** What the worker replies; `number` is that of the request. `failed` is a mistake of the playground itself. */
-export type WorkerReply = { readonly number: number } & (
+/** What the worker replies. */
+export type WorkerReply =
   | { readonly kind: "opened"; readonly analysis: Analysis }
   | { readonly kind: "answered"; readonly answer: StoreAnswer }
-  | { readonly kind: "failed"; readonly message: string }
-)

@@ -1,15 +1,25 @@
 import { batchCheck } from "../check/batch-check.ts"
-import type { LoadedModel } from "../check/loaded-model.ts"
+import { type LoadedModel, loadModel } from "../check/loaded-model.ts"
 import { CheckError, type TupleKey } from "../check/ports.ts"
 import type { BatchResult } from "../check/questions.ts"
 import { readRelation, readSubject, validateTuple } from "../check/tuple.ts"
+import { lowerModel } from "../model/lower.ts"
 import { canonicalJson } from "../plan/canonical.ts"
 import { findAssertions, putAssertions } from "../store/models.ts"
 import type { ApiResponse } from "./answer.ts"
 import { type AuthzApi, modelHeaders } from "./api.ts"
 import { ApiError, modelNotFound } from "./api-error.ts"
+import { validJsonModel } from "./authorization-models.ts"
 import { itemError, resultFields } from "./check-result.ts"
-import { arrayField, booleanField, invalid, type JsonFields, modelIdField, objectField } from "./fields.ts"
+import {
+  arrayField,
+  booleanField,
+  invalid,
+  type JsonFields,
+  modelIdField,
+  objectField,
+  pick,
+} from "./fields.ts"
 import type { AuthzLimits } from "./ports.ts"
 import { plainCircumstancesOf, questionKeyOf, termsOf } from "./question-fields.ts"
 import type { ApiRequest } from "./route.ts"
@@ -145,14 +155,21 @@ function contextualBody({ condition, ...key }: TupleKey): object {
 }
 
 /**
- * `POST /stores/{store}/assertions/{model}/run` → `{authorization_model_id, passed, failed, results}`: checks every assertion of the model,
- * all at one revision. A result contains `actual` or `error`, and an explanation when it is not the expected one. OpenFGA has no such
+ * `POST /stores/{store}/assertions/{model}/run` `{authorization_model?, assertions?}` → `{authorization_model_id, passed, failed, results}`: checks every
+ * assertion of the model, all at one revision. A draft (`authorization_model`, as JSON) replaces the model, and `assertions` the stored ones, for this
+ * request only: an editor sees the results before anything is written. A result contains `actual` or `error`, and an explanation when it is not the expected one. OpenFGA has no such
  * endpoint: its server stores assertions and never evaluates them.
  */
 export async function postAssertionRun(api: AuthzApi, request: ApiRequest): Promise<ApiResponse> {
   const modelId = modelIdField(request.id, "RunAssertionsRequest")
   const { freshness } = termsOf(request.body, "RunAssertionsRequest", request.headers)
-  const { storeId, model, assertions } = await storedAssertions(api, request.store, modelId)
+  const limits = api.limits()
+  const { body } = request
+  const draft = pick(body, "authorization_model", "authorizationModel")
+  const stored = await storedAssertions(api, request.store, modelId)
+  const { storeId } = stored
+  const model = draft === undefined ? stored.model : loadModel(lowerModel(validJsonModel(draft, limits)))
+  const assertions = body["assertions"] === undefined ? stored.assertions : assertionsOf(body, limits)
   const items = assertions.map(({ key, contextualTuples, context }) => {
     const { user, relation, object } = key
     return { user, relation, object, contextualTuples, context, explain: true }

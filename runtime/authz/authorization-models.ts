@@ -115,10 +115,21 @@ function textModel(
   const lines = read.problems.map(({ line, column, message }) => `${line}:${column}: ${message}`)
   throw new ApiError("invalid_authorization_model", listed(lines))
 }
+
 function jsonModel(body: unknown): AuthorizationModel {
   const read = readModel(body, "snake_case")
   if ("findings" in read) throw refusal(read.findings)
   return read.model
+}
+
+/**
+ * A model of a request, in canonical form.
+ * @throws ApiError with all errors of the model
+ */
+export function validJsonModel(body: unknown, limits: AuthzLimits): AuthorizationModel {
+  const model = jsonModel(body)
+  judge(model, limits)
+  return model
 }
 
 /** Refuses a model with all of its errors. */

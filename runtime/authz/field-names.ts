@@ -5,6 +5,7 @@ import { ApiError } from "./api-error.ts"
  * model.
  */
 const names = [
+  "authorization_model",
   "authorization_model_id",
   "contextual_tuples",
   "continuation_token",

@@ -634,7 +634,7 @@ export const rooms: readonly Room[] = [
   {
     path: "runtime/control/console/page",
     // The playground draws and edits with the same parts.
-    doors: ["parts/editor", "parts/graph", "parts/model-graph"],
+    doors: ["parts/editor", "parts/graph", "parts/model-desk", "parts/model-graph", "parts/worker-channel"],
     may: [],
     lazily: ["runtime/check", "runtime/control", "runtime/plan"],
     packages: [
@@ -756,7 +756,7 @@ export const rooms: readonly Room[] = [
   },
   {
     path: "compiler/model-compare",
-    doors: ["compare-relations", "condition-contexts", "confirm", "example"],
+    doors: ["compare-relations", "comparison", "condition-contexts", "confirm", "example"],
     may: [...pure],
   },
   {
@@ -987,7 +987,7 @@ export const rooms: readonly Room[] = [
       "runtime/expression",
     ],
   },
-  // A page: the compiler and the engine in a browser.
+  // A page: the compiler and the engine in a browser. And the worker of the console's page Model.
   {
     path: "compiler/playground",
     doors: [],
@@ -995,6 +995,7 @@ export const rooms: readonly Room[] = [
       "compiler/compile.ts",
       "compiler/core",
       "compiler/model",
+      "compiler/model-compare",
       "compiler/model-test",
       "runtime/check",
       "runtime/control/console/page",

@@ -1,13 +1,6 @@
-import { lowerModel } from "../../../runtime/model/lower.ts"
-import { namesOf } from "../../../runtime/model/model-pair.ts"
 import type { CompiledModel } from "../../model/compile-model.ts"
-import {
-  type CompareBounds,
-  compareRelations,
-  type RelationMeaning,
-  type Shown,
-} from "../../model-compare/compare-relations.ts"
-import { Confirmation } from "../../model-compare/confirm.ts"
+import type { RelationMeaning, Shown } from "../../model-compare/compare-relations.ts"
+import { compareModels, type ModelComparison } from "../../model-compare/comparison.ts"
 import type { AccessExample } from "../../model-compare/example.ts"
 import { CliError, type CommandLine, command, exitCode } from "../command.ts"
 import { modelOfFile } from "../model-source.ts"
@@ -45,7 +38,7 @@ const modelCompareLine: CommandLine<ModelCompareArgs> = {
 /** Ends with `changes` when somebody may gain or lose a relation, or when that is not shown. */
 export const modelCompare = command(modelCompareLine, async ({ before, after, format }, io) => {
   const [old, next] = [modelOfFile(io, before), modelOfFile(io, after)]
-  const compared = await compareModels(old, next)
+  const compared = await compareModels(old.model, next.model)
   print(io, format, compared, () => comparisonText(compared, next))
   const isSame =
     compared.added.length + compared.removed.length === 0 &&
@@ -53,34 +46,7 @@ export const modelCompare = command(modelCompareLine, async ({ before, after, fo
   return isSame ? exitCode.ok : exitCode.changes
 })
 
-/** Output for programs. New versions may add fields. */
-interface Comparison {
-  /** Relations that only the new model has. */
-  readonly added: readonly string[]
-  readonly removed: readonly string[]
-  /** Relations of both models that are decided in another way. */
-  readonly relations: readonly RelationMeaning[]
-}
-
-async function compareModels(
-  { model: old }: CompiledModel,
-  { model: next }: CompiledModel,
-  bounds: CompareBounds = {},
-): Promise<Comparison> {
-  const [before, after] = [lowerModel(old), lowerModel(next)]
-  const confirmation = new Confirmation(before, after)
-  const relations: RelationMeaning[] = []
-  for (const meaning of compareRelations(before, after, bounds))
-    relations.push(await confirmation.meaning(meaning))
-  const [was, is] = [namesOf(before.relations), namesOf(after.relations)]
-  return {
-    added: [...is.keys()].filter((name) => !was.has(name)),
-    removed: [...was.keys()].filter((name) => !is.has(name)),
-    relations,
-  }
-}
-
-function comparisonText({ added, removed, relations }: Comparison, next: CompiledModel): string {
+function comparisonText({ added, removed, relations }: ModelComparison, next: CompiledModel): string {
   const sections = [
     ...removed.map((name) => `${name}: removed; checks of it fail with an error\n`),
     ...added.map((name) => `${name}: new\n`),

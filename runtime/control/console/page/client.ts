@@ -41,6 +41,11 @@ export async function postLines<Line>(
   if (rest !== "") take(JSON.parse(rest) as Line)
 }
 
+/** Reads a resource that is text. */
+export async function getText(path: string): Promise<string> {
+  return (await send("GET", path, undefined)).text()
+}
+
 async function send(method: string, path: string, body: unknown, signal?: AbortSignal): Promise<Response> {
   let response: Response
   try {

@@ -17,7 +17,7 @@ export function useKeys(pages: readonly KeyedPage[]): void {
   useEffect(() => {
     let chordAt = Number.NEGATIVE_INFINITY
     const pressed = (event: KeyboardEvent) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return
       const isChord = performance.now() - chordAt < chordMs
       chordAt = Number.NEGATIVE_INFINITY
       const page = isChord ? pages.find(({ key }) => key === event.key) : undefined
@@ -43,7 +43,9 @@ function moveRow(step: 1 | -1): void {
   rows[at === -1 && step === -1 ? rows.length - 1 : at + step]?.focus()
 }
 
-function isTyping(target: EventTarget | null): boolean {
+/** Whether a field gets the key, also one inside of a shadow root: the event's target is then the root's host. */
+function isTyping(event: KeyboardEvent): boolean {
+  const [target] = event.composedPath()
   return target instanceof Element && target.matches("input, textarea, select, [contenteditable]")
 }
 

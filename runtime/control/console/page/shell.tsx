@@ -33,6 +33,13 @@ const allPages: readonly Page[] = [
     load: () => import("./pages/access.tsx"),
   },
   { name: "log", title: "Log", key: "l", needs: "traffic", load: () => import("./pages/log.tsx") },
+  {
+    name: "model",
+    title: "Model",
+    key: "m",
+    needs: "engine.read",
+    load: () => import("./pages/models.tsx"),
+  },
   { name: "plans", title: "Plans", key: "p", needs: "plan.read", load: () => import("./pages/plans.tsx") },
   {
     ...{ name: "subscriptions", title: "Subscriptions", key: "s", needs: "subscription.read" },

@@ -36,7 +36,8 @@ const fromPage = Annotation.define<true>()
 
 const theme = EditorView.theme({
   "&": { height: "100%", fontSize: "13px", color: "var(--ink)", backgroundColor: "var(--paper)" },
-  "&.cm-focused": { outline: "2px solid var(--accent)", outlineOffset: "-2px" },
+  // The host has the mark of the focus: gutters would cover it here.
+  "&.cm-focused": { outline: "none" },
   ".cm-scroller": {
     fontFamily: 'ui-monospace, "SF Mono", "Cascadia Mono", "Liberation Mono", monospace',
     lineHeight: "1.5",

@@ -71,6 +71,7 @@ export interface PlacedGraph {
 export const spotHeight = 24
 const padding = 6
 const characterWidth = 7.3
+const titleCharacterWidth = 8.4
 const labelCharacterWidth = 6.4
 /** Longer texts are cut; the whole text is in the label. */
 const charactersMax = 44
@@ -103,9 +104,9 @@ type Box = { readonly x: number; readonly y: number; readonly width: number; rea
 type Line = Omit<PlacedEdge, "edge">
 
 function sizeOf({ title, lines = [] }: GraphNode): { width: number; height: number } {
-  const longest = Math.max(...[title, ...lines.map(({ text }) => text)].map((text) => cut(text).length))
+  const widths = lines.map(({ text }) => cut(text).length * characterWidth)
   return {
-    width: Math.max(88, longest * characterWidth + 24),
+    width: Math.max(64, cut(title).length * titleCharacterWidth, ...widths) + 24,
     height: (1 + lines.length) * spotHeight + 2 * padding,
   }
 }
