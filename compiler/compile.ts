@@ -15,6 +15,7 @@ import type { KeptParts } from "./gateway/kept.ts"
 import { type LoweredGateway, lower, type Wings } from "./gateway/lower.ts"
 import type { StoreReader, Stores } from "./gateway/models.ts"
 import { needsAzure, readPolicyFiles } from "./gateway/policy-files.ts"
+import { readPortalFiles } from "./gateway/portal-files.ts"
 import { Program } from "./gateway/program.ts"
 import { readSchemaFiles } from "./gateway/schema-files.ts"
 import type { CompiledModel } from "./model/compile-model.ts"
@@ -140,7 +141,8 @@ function complete(opened: Opened, parts: CompilerParts, kept?: KeptParts): Compl
   const described = readDocuments(program, project, parts.openapi, report)
   const policyFiles = readPolicyFiles(program, project, parts.azure, report)
   const schemaFiles = readSchemaFiles(program, project, parts.openapi, report)
-  const read = { policyFiles, schemaFiles, kept: kept?.lowered }
+  const portalFiles = readPortalFiles(program, project, report)
+  const read = { policyFiles, schemaFiles, portalFiles, kept: kept?.lowered }
   const lowered = lower(program, stores, described, read, parts, report)
   checkUnused(program, report)
   const models = new Map([...stores.models].map(([store, each]) => [store, each?.source]))

@@ -8,6 +8,7 @@ import { MetricPush } from "./process/metric-push.ts"
 import { openCanaries } from "./process/open-canaries.ts"
 import { openControl } from "./process/open-control.ts"
 import { openControlListeners } from "./process/open-control-listeners.ts"
+import { openPortalListeners, servedWith } from "./process/open-portal.ts"
 import { planDiskOf } from "./process/outage-rollbacks.ts"
 import { seedStore } from "./process/plan-stores.ts"
 import { addStateMetrics, readinessOf, reportOf } from "./process/process-state.ts"
@@ -58,9 +59,10 @@ async function start(settings: RuntimeSettings, database: Database, metrics: Met
   const { gateway, listeners, metering, losses, warm, http } = serving
   const { disk, outage } = planDiskOf(settings, database)
   const operators = openControlListeners(settings, { http, edge: serving.edge })
-  const servable = operators?.around(serving.servable) ?? serving.servable
+  const portal = openPortalListeners(settings, { ...serving, database, outage, keeper: () => keeper })
+  const servable = servedWith(serving.servable, operators, portal?.listeners)
   const keeper = new PlanKeeper({ database, log, disk, outage, servable, onHistoryLost: losses.ofPlans })
-  const parts = { ...serving, keeper, operators, outage }
+  const parts = { ...serving, keeper, operators, portal: portal?.listeners, outage }
   const report = () => reportOf(parts, metering)
   const heartbeat = new Heartbeat({ database, roles, version: settings.version, state: report })
   addStateMetrics(metrics, { ...parts, report })
@@ -75,7 +77,7 @@ async function start(settings: RuntimeSettings, database: Database, metrics: Met
   const close = async () => {
     listeners?.endWatches()
     warm.close()
-    await control?.close()
+    await Promise.all([control?.close(), portal?.close()])
     await Promise.all([canaries.close(), keeper.close(), reports?.close()])
     await serving.stop(graceMs)
     await heartbeat.stop()
@@ -84,7 +86,7 @@ async function start(settings: RuntimeSettings, database: Database, metrics: Met
     await database.close()
   }
   try {
-    const view = viewOf({ ...serving, operators }, { database, metrics })
+    const view = viewOf({ ...serving, operators, portal: parts.portal }, { database, metrics })
     const health = { readiness, started: () => isStarted }
     control = await openControl(settings, { ...parts, database, heartbeat, ...health, view, canaries })
     if (gateway !== undefined) await metering.start()
@@ -102,6 +104,7 @@ async function start(settings: RuntimeSettings, database: Database, metrics: Met
   return {
     controlUrl: control?.url,
     addresses: serving.addresses,
+    portalAddresses: () => portal?.listeners.addresses() ?? [],
     apply: async (plan, author) => keeper.apply(plan, (await keeper.history(1))[0] ?? null, author),
     seed: (store, tuples) => seedStore(database, listeners?.door(), store, tuples, http),
     serial: () => keeper.serial,

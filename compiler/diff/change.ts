@@ -23,6 +23,7 @@ export type SubjectKind =
   | "setting"
   | "authz"
   | "control"
+  | "portal"
   | "caller"
   | "change"
   | "store"
@@ -53,9 +54,10 @@ export interface ChangeScope {
     | ProviderKind
     | "authz"
     | "control"
+    | "portal"
     | "change"
     | "store"
-  /** Empty for `plan`, `gateway`, `authz`, `control` and `change`. */
+  /** Empty for `plan`, `gateway`, `authz`, `control`, `portal` and `change`. */
   readonly name: string
 }
 

@@ -5,6 +5,7 @@ import type { Change, ChangeScope } from "./change.ts"
 import { compareChangeRules } from "./compare-change-rules.ts"
 import { compareControls } from "./compare-control.ts"
 import { compareAuthzs, compareGateways } from "./compare-listeners.ts"
+import { comparePortals } from "./compare-portal.ts"
 import { compareProducts } from "./compare-products.ts"
 import { compareProviders } from "./compare-providers.ts"
 import { compareRoutes } from "./compare-routes.ts"
@@ -34,6 +35,7 @@ export function comparePlans(
     ...compareAuthzs(old.authz, after.authz),
     ...compareStores(old, after),
     ...compareControls(old.control, after.control),
+    ...comparePortals(old.portal, after.portal),
     ...compareChangeRules(old.change, after.change),
   ]
   if (changes.length === 0 && !same(old, after)) changes.push(unnamed(old, after))
@@ -89,8 +91,9 @@ function originOf(
   }
   // A field of a block has the place of its block.
   const block =
-    /^(gateway|authz|control|change|(?:issuers|backends|users|pdps|oidcClients)\.[^.]+)\./.exec(path)?.[1] ??
-    ""
+    /^(gateway|authz|control|portal|change|(?:issuers|backends|users|pdps|oidcClients)\.[^.]+)\./.exec(
+      path,
+    )?.[1] ?? ""
   return Object.hasOwn(origins, block) ? origins[block] : undefined
 }
 
@@ -114,6 +117,7 @@ const heads: readonly ChangeScope["kind"][] = [
   "authz",
   "store",
   "control",
+  "portal",
   "change",
 ]
 

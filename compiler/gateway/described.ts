@@ -83,9 +83,9 @@ export function readDocuments(
   return documents
 }
 
-/** Whether the project needs the OpenAPI wing: it names a document or a file of schemas, or serves a document. */
+/** Whether the project needs the OpenAPI wing: it names a document or a file of schemas, serves a document, or has a portal. */
 export function needsOpenapi(root: BoundBlock): boolean {
-  return anyInside(root, ({ row }) => ["openapi", "docs", "schema"].includes(row.keyword))
+  return anyInside(root, ({ row }) => ["openapi", "docs", "schema", "portal"].includes(row.keyword))
 }
 
 /** @throws Error when the wing was not loaded. That is a mistake of the caller of `compile`, or of `needsOpenapi`. */

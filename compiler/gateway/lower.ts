@@ -8,6 +8,7 @@ import { checkLogins } from "./check/logins.ts"
 import { MissingParts } from "./check/missing-parts.ts"
 import { checkPlainHttp } from "./check/plain-http.ts"
 import type { DescribedOperation, Documents } from "./described.ts"
+import type { Served } from "./export-api.ts"
 import type { Insight } from "./insight.ts"
 import type { KeptUnits } from "./kept-units.ts"
 import { Backends } from "./lower/backends.ts"
@@ -29,6 +30,7 @@ import { OwnCredentialPlans } from "./lower/own-credentials.ts"
 import { lowerPdps } from "./lower/pdps.ts"
 import { Places } from "./lower/place.ts"
 import { Policies } from "./lower/policies.ts"
+import { lowerPortal } from "./lower/portal.ts"
 import { lowerProducts, lowerSubscriptions } from "./lower/products.ts"
 import { type LoweredRoute, RouteLowering } from "./lower/route.ts"
 import { Scopes } from "./lower/scope.ts"
@@ -40,6 +42,7 @@ import { Validation } from "./lower/validation.ts"
 import { Values } from "./lower/values.ts"
 import type { Stores } from "./models.ts"
 import { apimApis, type PolicyFiles } from "./policy-files.ts"
+import type { PortalFiles } from "./portal-files.ts"
 import type { Program } from "./program.ts"
 import type { Additions } from "./recorder.ts"
 import { type RouteSource, routesOf } from "./routes.ts"
@@ -77,7 +80,7 @@ export function lower(
   program: Program,
   { models, ...names }: Omit<Stores, "tests">,
   documents: Documents,
-  { policyFiles, schemaFiles, kept }: ReadFiles & { readonly kept?: KeptUnits | undefined },
+  { policyFiles, schemaFiles, portalFiles, kept }: ReadFiles & { readonly kept?: KeptUnits | undefined },
   { azure, openapi }: Wings,
   report: Report,
 ): LoweredGateway {
@@ -105,12 +108,12 @@ export function lower(
   const keyUses = new KeyUses(program, report)
   const authz = lowerAuthz(shared, keyUses)
   const callers = lowerCallerCredentials(program, values, stepTable, report)
-  const controlled = { ...lowerControl(program, values, report), ...lowerChange(program, report) }
+  const gateway = lowerGateway(program, values, report, onUnmatched)
+  const published = { portalFiles, gateway, served: servedOf(routes, steps, program), described, openapi }
+  const controlled = lowerForPeople(program, values, report, published)
   const issuers = allIssuers(shared, policies, issuersUsed(stepTable, { authz, ...callers, ...controlled }))
   const backendTable = Object.fromEntries(backends.used().map(({ name, backend }) => [name, backend]))
   values.needIn([issuers, backendTable, authz, controlled])
-  const subscriptions = lowerSubscriptions(program, values, keyedApis(stepTable), keyUses, report)
-  const gateway = lowerGateway(program, values, report, onUnmatched)
   const pdps = lowerPdps(shared, credentials, stepTable)
   const body: PlanBody = {
     gateway,
@@ -121,7 +124,7 @@ export function lower(
     ...credentials.tables({ gateway, authz, ...controlled, steps: stepTable, backends: backendTable, pdps }),
     ...callers,
     products: lowerProducts(program, report),
-    subscriptions,
+    subscriptions: lowerSubscriptions(program, values, keyedApis(stepTable), keyUses, report),
     ...routeTables(routes),
     steps: stepTable,
     models: modelTable(models),
@@ -143,6 +146,20 @@ function besidesPlan(
   return { described, documentation: documentationIn(routes.keys()), insight: { ...found, routes } }
 }
 
+/** The listeners for people, and what a change of the plan needs of them. */
+function lowerForPeople(
+  program: Program,
+  values: Values,
+  report: Report,
+  published: Omit<Parameters<typeof lowerPortal>[0], "program" | "values" | "report">,
+): Pick<PlanBody, "control" | "change" | "portal"> {
+  return {
+    ...lowerControl(program, values, report),
+    ...lowerChange(program, report),
+    ...lowerPortal({ program, values, report, ...published }),
+  }
+}
+
 /** Checks what several declarations say together. */
 function checkTogether(
   program: Program,
@@ -157,6 +174,7 @@ function checkTogether(
 interface ReadFiles {
   readonly policyFiles: PolicyFiles
   readonly schemaFiles: SchemaFiles
+  readonly portalFiles: PortalFiles
 }
 
 /** What earlier compilations made of operations, and what it is added to. */
@@ -283,13 +301,34 @@ function reportNoListener(program: Program, report: Report): void {
     report.add("SP3021", undefined, "the project declares neither a `gateway` nor an `authz`")
 }
 
-/** Issuers that routes, logins, the engine or the control API use. */
+/** The routes that documents describe: without those that serve documents. */
+function servedOf(
+  routes: ReadonlyMap<RouteSource, LoweredRoute>,
+  steps: PlanSteps,
+  program: Program,
+): Served {
+  const known = [...routes].flatMap(([source, { route }]) =>
+    source.documentation ? [] : [[source.key, route] as const],
+  )
+  return { routes: Object.fromEntries(known), step: (id) => steps.get(id), errors: errorsOf(program.gateway) }
+}
+
+/** Issuers that routes, logins, the engine, the control API or the portal use. */
 function issuersUsed(
   steps: PlanBody["steps"],
-  { authz, control, oidcClients = {} }: Pick<PlanBody, "authz" | "control" | "oidcClients">,
+  {
+    authz,
+    control,
+    portal,
+    oidcClients = {},
+  }: Pick<PlanBody, "authz" | "control" | "portal" | "oidcClients">,
 ): Set<string> {
   const named = [authz?.auth?.issuers, control?.issuers].flatMap((issuers) => Object.keys(issuers ?? {}))
-  const logins = Object.values(oidcClients).map(({ issuer }) => issuer)
+  const clients = [
+    ...Object.values(oidcClients),
+    ...(portal?.signIn === undefined ? [] : [portal.signIn.client]),
+  ]
+  const logins = clients.map(({ issuer }) => issuer)
   return new Set([...namedBy(Object.values(steps), "issuers"), ...named, ...logins])
 }
 

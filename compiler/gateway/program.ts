@@ -61,6 +61,8 @@ export class Program {
   readonly authz: BoundStatement | undefined
   /** How operators reach the control API; undefined if the text does not say it. */
   readonly control: BoundStatement | undefined
+  /** The developer portal; undefined if there is none. */
+  readonly portal: BoundStatement | undefined
   /** What a change of the plan needs; undefined if the text does not say it. */
   readonly change: BoundStatement | undefined
   /** `authz url "…"`: a decision point in place of the engine. */
@@ -88,6 +90,7 @@ export class Program {
     if (!complete) for (const kind of [...fileKinds, "store"] as const) this.#uncertain.add(kind)
     this.gateway = statementOf(root, "gateway")
     this.control = statementOf(root, "control")
+    this.portal = statementOf(root, "portal")
     this.change = statementOf(root, "change")
     const authz = statementOf(root, "authz")
     const isUrl = authz?.args.get("url") !== undefined

@@ -18,7 +18,8 @@ const declarations: ReadonlySet<string> = new Set(
 /** A line that is only valid at the top level: `api NAME {`, `authz {`, `value NAME =`, `include "…"`. */
 function beginsDeclaration({ tokens: [first, second, third] }: IndentedLine): boolean {
   const keyword = first?.tokenType === Word ? first.image : ""
-  if (keyword === "authz" || keyword === "control" || keyword === "change") return second?.tokenType === Open
+  if (keyword === "authz" || keyword === "control" || keyword === "portal" || keyword === "change")
+    return second?.tokenType === Open
   if (keyword === "include") return second?.tokenType === Quoted && third === undefined
   if (second?.tokenType !== Word) return false
   if (keyword === "value" || keyword === "secret") return third?.tokenType === Equals

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from "fastify"
+import { announcedEnd } from "../plan/lifecycle.ts"
 import type { PlanBody } from "../plan/plan.ts"
 import type { Database } from "../store/database.ts"
 import { readUsage, type UsageField, type UsageGroup } from "../store/usage.ts"
@@ -72,10 +73,9 @@ function fieldsOf(by: readonly UsageField[], deprecated: boolean): UsageField[] 
 /** Versions with a route whose steps announce a deprecation or a sunset. */
 function deprecatedVersions(plan: PlanBody | null): ReadonlySet<string> {
   const found = new Set<string>()
-  for (const { api, version, sections } of Object.values(plan?.routes ?? {})) {
-    if (sections.inbound.some((id) => plan?.steps[id]?.kind === "deprecation"))
-      found.add(versionKey(api, version ?? ""))
-  }
+  for (const route of Object.values(plan?.routes ?? {}))
+    if (announcedEnd(route, plan?.steps ?? {}) !== undefined)
+      found.add(versionKey(route.api, route.version ?? ""))
   return found
 }
 

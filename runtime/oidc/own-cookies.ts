@@ -16,3 +16,16 @@ export function setCookie(name: string, value: string, seconds: number): string 
 export function removedCookie(name: string): string {
   return setCookie(name, "", 0)
 }
+
+/** The session cookies in a Cookie header. */
+export function ownCookiesIn(header: string | undefined): OwnCookies {
+  const own = new Map<string, string[]>()
+  for (const pair of header?.split(";") ?? []) {
+    const at = pair.indexOf("=")
+    const name = pair.slice(0, Math.max(0, at)).trim()
+    if (!name.startsWith(ownCookiePrefix)) continue
+    const key = name.slice(ownCookiePrefix.length)
+    own.set(key, [...(own.get(key) ?? []), pair.slice(at + 1).trim()])
+  }
+  return own
+}

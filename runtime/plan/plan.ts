@@ -4,6 +4,7 @@ import { authz } from "./authz.ts"
 import { changeRules } from "./change-rules.ts"
 import { controlPlan } from "./control.ts"
 import { oidcClient } from "./oidc-client.ts"
+import { portalPlan } from "./portal.ts"
 import {
   backend,
   certificate,
@@ -37,6 +38,8 @@ export const planBody = z.strictObject({
   authz: authz.nullable(),
   /** Absent: operators use only the address with which the process was started. */
   control: controlPlan.optional(),
+  /** Absent: there is no developer portal. */
+  portal: portalPlan.optional(),
   /** Absent: everybody who may apply plans may apply any plan. */
   change: changeRules.optional(),
   values: z.record(name, value),

@@ -4,6 +4,7 @@ import type { EngineGrants } from "./authz.ts"
 import { digestOf, stepIdOf } from "./canonical.ts"
 import { controlRoles } from "./control.ts"
 import type { NamedTable } from "./facts.ts"
+import type { OidcClientPlan } from "./oidc-client.ts"
 import { type Plan, type PlanBody, plan, planFormat } from "./plan.ts"
 import { holderOfSetting, type Issuer, routeKeyOf } from "./resources.ts"
 import { readSignerKey, type SealedPlan, sealedPlan } from "./seal.ts"
@@ -196,6 +197,7 @@ class Integrity {
     this.#credentials()
     if (authz !== null) this.#authz(authz)
     this.#operators()
+    this.#portal()
     // Stores identify models by this digest. With a wrong one, a store would take a new model for one it already has.
     for (const [key, { model }] of Object.entries(models)) {
       const actual = digestOf(model)
@@ -240,7 +242,7 @@ class Integrity {
   /** What credentials name. */
   #credentials(): void {
     const { backends, secrets, tokenClients = {}, certificates = {} } = this.#plan
-    for (const side of ["gateway", "authz", "control"] as const)
+    for (const side of ["gateway", "authz", "control", "portal"] as const)
       this.#plan[side]?.listen.forEach(({ tls }, index) => {
         for (const each of tls?.certificates ?? [])
           this.#has(certificates, each, `${side}.listen[${index}].tls.certificates`, "certificate")
@@ -288,11 +290,14 @@ class Integrity {
 
   /** What OIDC clients name. Their issuer needs endpoints, and their sessions in Redis an address. */
   #oidcClients(): void {
-    const { secrets, issuers, gateway } = this.#plan
-    for (const [key, { issuer, secret, store, sessionKeys }] of Object.entries(
-      this.#plan.oidcClients ?? {},
-    )) {
-      const path = `oidcClients.${key}`
+    const { secrets, issuers, gateway, portal, oidcClients = {} } = this.#plan
+    const clients: (readonly [string, OidcClientPlan])[] = Object.entries(oidcClients).map(
+      ([key, client]) => [`oidcClients.${key}`, client] as const,
+    )
+    if (portal?.signIn !== undefined) clients.push(["portal.signIn.client", portal.signIn.client])
+    if (portal?.signIn?.client.store === "redis")
+      this.#add("portal.signIn.client.store", "the portal keeps sessions in cookies")
+    for (const [path, { issuer, secret, store, sessionKeys }] of clients) {
       this.#has(issuers, issuer, `${path}.issuer`, "issuer")
       const source = issuers[issuer]?.source
       if (source !== undefined && !("discovery" in source))
@@ -302,6 +307,16 @@ class Integrity {
       if (store === "redis" && gateway?.shared === undefined)
         this.#add(`${path}.store`, "sessions in Redis need `gateway.shared`")
     }
+  }
+
+  /** What the portal shows of an API must be there only once. */
+  #portal(): void {
+    const seen = new Set<string>()
+    this.#plan.portal?.apis.forEach(({ api, version }, index) => {
+      const key = `${api} ${version ?? ""}`
+      if (seen.has(key)) this.#add(`portal.apis[${index}]`, "the version is published twice")
+      seen.add(key)
+    })
   }
 
   /** The issuers of operators. */

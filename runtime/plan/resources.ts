@@ -103,7 +103,7 @@ export type DeclaredListener =
   | (Omit<ListenerPlan, keyof Address> & { readonly at: AddressSourcePlan })
 
 /** The parts of a plan that have listeners. */
-export type ListeningSide = "gateway" | "authz" | "control"
+export type ListeningSide = "gateway" | "authz" | "control" | "portal"
 
 /**
  * The scheme of a listener by its actual address (`host:port`), whose host may differ from that of the plan. A port that no listener names belongs to

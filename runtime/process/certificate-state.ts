@@ -6,6 +6,7 @@ import { endSoon } from "../plan/certificate-pair.ts"
 import type { Metrics } from "../telemetry/metrics.ts"
 import type { ControlListeners } from "./control-listeners.ts"
 import type { EngineListeners } from "./engine-listeners.ts"
+import type { PortalListeners } from "./portal-listeners.ts"
 
 /** The listeners of a process; undefined where it does not have the role. */
 interface SecuredParts {
@@ -18,6 +19,9 @@ interface SecuredParts {
     | undefined
   readonly operators?:
     | Pick<ControlListeners, "certificates" | "revocationLists" | "handshakesFailed" | "connectionsRefused">
+    | undefined
+  readonly portal?:
+    | Pick<PortalListeners, "certificates" | "revocationLists" | "handshakesFailed" | "connectionsRefused">
     | undefined
   /** Certificates from ACME. */
   readonly acme?: Pick<AcmeCertificates, "states">
@@ -153,18 +157,20 @@ function reasonsOf(parts: SecuredParts) {
   return (kind: "handshakesFailed" | "floods" | "connectionsRefused") => () => [
     ...rows("gateway", parts.gateway?.state()[kind]),
     ...rows("authz", parts.listeners?.[kind]),
-    // The control API has no HTTP/2.
+    // The others do not count floods.
     ...(kind === "floods" ? [] : rows("control", parts.operators?.[kind])),
+    ...(kind === "floods" ? [] : rows("portal", parts.portal?.[kind])),
   ]
 }
 
 /** Each file of revocation lists with the time when its first list expires; lists without such a time are left out. */
-function listsIn({ gateway, listeners, operators }: SecuredParts): [string, number][] {
+function listsIn({ gateway, listeners, operators, portal }: SecuredParts): [string, number][] {
   const ends = new Map<string, number>()
   for (const { file, nextUpdate } of [
     ...(gateway?.state().revocationLists ?? []),
     ...(listeners?.revocationLists ?? []),
     ...(operators?.revocationLists ?? []),
+    ...(portal?.revocationLists ?? []),
   ])
     if (nextUpdate !== undefined)
       ends.set(file, Math.min(ends.get(file) ?? Number.POSITIVE_INFINITY, nextUpdate.getTime()))
@@ -172,7 +178,7 @@ function listsIn({ gateway, listeners, operators }: SecuredParts): [string, numb
 }
 
 /** Each certificate once: several listeners may show the same. */
-function certificatesIn({ gateway, listeners, operators }: SecuredParts): ShownCertificate[] {
-  const all = [gateway?.state(), listeners, operators].flatMap((each) => each?.certificates ?? [])
+function certificatesIn({ gateway, listeners, operators, portal }: SecuredParts): ShownCertificate[] {
+  const all = [gateway?.state(), listeners, operators, portal].flatMap((each) => each?.certificates ?? [])
   return [...new Map(all.map((each) => [each.name, each])).values()]
 }

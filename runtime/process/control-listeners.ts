@@ -1,9 +1,7 @@
 import type { AdmissionRefusal } from "../control/admission.ts"
 import type { ControlCallers } from "../control/operators.ts"
-import type { Servable } from "../control/plan-keeper.ts"
 import type { Control } from "../control/server.ts"
 import type { Transports } from "../gateway/generation/certificates.ts"
-import { LoadError } from "../gateway/generation/load-error.ts"
 import type { RequestSender } from "../http/client/http-client.ts"
 import { EventCounts } from "../http/server/event-counts.ts"
 import type { Listener } from "../http/server/listener.ts"
@@ -11,7 +9,6 @@ import { type Address, addressText } from "../plan/resources.ts"
 import type { ControlAccess } from "./control-access.ts"
 import type { AuditLog } from "./open-audit.ts"
 import { type Opening, PlanListeners } from "./plan-listeners.ts"
-import { refusedBy } from "./served-plan.ts"
 
 /**
  * The control listeners of plans, beside the one with which the process was started. That one stays open with every plan; a plan that declares
@@ -54,32 +51,6 @@ export class ControlListeners extends PlanListeners<ControlAccess> {
 
   get refusals(): EventCounts<AdmissionRefusal>["counts"] {
     return this.#refusals.counts
-  }
-
-  /** Runs plans on `inner`, and their control listeners here. */
-  around(inner: Servable): Servable {
-    return {
-      prepare: async (plan) => {
-        const own = await this.prepare(plan).catch((error: unknown) => {
-          throw error instanceof LoadError ? refusedBy(error) : error
-        })
-        try {
-          const prepared = await inner.prepare(plan)
-          return {
-            activate: (stores) => {
-              own.activate()
-              return prepared.activate(stores)
-            },
-            discard: async () => {
-              await Promise.all([own.discard(), prepared.discard()])
-            },
-          }
-        } catch (error) {
-          await own.discard()
-          throw error
-        }
-      },
-    }
   }
 
   protected override async open(listen: Address, { transport, leaving }: Opening): Promise<Listener> {

@@ -14,6 +14,7 @@ import type { MetricFamily, Metrics } from "../telemetry/metrics.ts"
 import { certificateWarnings } from "./certificate-state.ts"
 import type { ControlListeners } from "./control-listeners.ts"
 import type { DatabaseServers } from "./database-servers.ts"
+import type { PortalListeners } from "./portal-listeners.ts"
 import { awayReasons } from "./process-state.ts"
 import type { Serving } from "./serving.ts"
 
@@ -47,10 +48,12 @@ export function viewOf(
     "gateway" | "listeners" | "edge" | "refused" | "warm" | "servers" | "feed" | "totals" | "routeCounts"
   > & {
     readonly operators?: ControlListeners | undefined
+    readonly portal?: PortalListeners | undefined
   },
   { database, metrics }: { readonly database: Database; readonly metrics: Metrics },
 ): ControlView {
-  const { gateway, listeners, operators, edge, refused, warm, servers, feed, totals, routeCounts } = serving
+  const { gateway, listeners, operators, portal, edge, refused, warm, servers, feed, totals, routeCounts } =
+    serving
   return {
     metrics: async () => metrics.read(),
     explain: async (question) => gateway?.explain(question),
@@ -66,8 +69,8 @@ export function viewOf(
       database: databaseOf(database, servers),
       engine: warm.status,
       warnings: [
-        ...awayReasons({ gateway, listeners, operators }),
-        ...certificateWarnings({ gateway, listeners, operators, ...edge }),
+        ...awayReasons({ gateway, listeners, operators, portal }),
+        ...certificateWarnings({ gateway, listeners, operators, portal, ...edge }),
       ],
     }),
   }

@@ -1,7 +1,7 @@
-import { PlanRefused } from "../control/plan-keeper.ts"
+import { PlanRefused, type Servable } from "../control/plan-keeper.ts"
 import { ClientAddresses } from "../gateway/exchange/client-address.ts"
 import type { Transports } from "../gateway/generation/certificates.ts"
-import { listenReason } from "../gateway/generation/load-error.ts"
+import { LoadError, listenReason } from "../gateway/generation/load-error.ts"
 import { AddressConnections } from "../http/server/address-connections.ts"
 import type { ShownRevocationList } from "../http/server/client-trust.ts"
 import { ConnectionRefusals } from "../http/server/connection-door.ts"
@@ -18,6 +18,7 @@ import { HandshakeFailures } from "../http/server/tls.ts"
 import type { Plan } from "../plan/plan.ts"
 import { type Address, addressText, connectionsPerAddressDefault } from "../plan/resources.ts"
 import type { ListenerAccess, PreparedAccess } from "./listener-access.ts"
+import { refusedBy } from "./refused-by.ts"
 
 /** Listeners opened for a plan that does not run yet. */
 export interface PreparedListeners {
@@ -151,6 +152,32 @@ export abstract class PlanListeners<Access extends ListenerAccess<unknown>> {
       }
     }
     return { activate: () => this.#activate(plan, access, opened), discard }
+  }
+
+  /** Runs plans on `inner`, and the listeners of this side beside it. */
+  around(inner: Servable): Servable {
+    return {
+      prepare: async (plan) => {
+        const own = await this.prepare(plan).catch((error: unknown) => {
+          throw error instanceof LoadError ? refusedBy(error) : error
+        })
+        try {
+          const prepared = await inner.prepare(plan)
+          return {
+            activate: (stores) => {
+              own.activate()
+              return prepared.activate(stores)
+            },
+            discard: async () => {
+              await Promise.all([own.discard(), prepared.discard()])
+            },
+          }
+        } catch (error) {
+          await own.discard()
+          throw error
+        }
+      },
+    }
   }
 
   /** Requests in progress have this many milliseconds to finish. */

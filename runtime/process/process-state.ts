@@ -13,6 +13,7 @@ import type { DatabaseServers } from "./database-servers.ts"
 import type { EngineListeners } from "./engine-listeners.ts"
 import type { HistoryLosses } from "./history-losses.ts"
 import type { IssuedSubscriptions } from "./issued-subscriptions.ts"
+import type { PortalListeners } from "./portal-listeners.ts"
 import type { RelationChanges } from "./relation-changes.ts"
 import { addTrafficMetrics } from "./traffic-metrics.ts"
 import type { WarmStores } from "./warm-stores.ts"
@@ -39,6 +40,7 @@ export interface StatefulParts {
   readonly gateway: Pick<Gateway, "state"> | undefined
   readonly listeners: Pick<EngineListeners, "issuers"> | undefined
   readonly operators?: Pick<ControlListeners, "issuers"> | undefined
+  readonly portal?: Pick<PortalListeners, "issuers"> | undefined
   readonly issued: Pick<IssuedSubscriptions, "error">
   readonly usage: Pick<UsageRecorder, "error" | "lost">
   readonly quotas: Pick<Quotas, "error">
@@ -94,7 +96,8 @@ export function awayReasons({
   gateway,
   listeners,
   operators,
-}: Pick<StatefulParts, "gateway" | "listeners" | "operators">): string[] {
+  portal,
+}: Pick<StatefulParts, "gateway" | "listeners" | "operators" | "portal">): string[] {
   const state = gateway?.state()
   return [
     ...issuersAway(state?.issuers ?? {}, "its APIs return 503"),
@@ -115,6 +118,7 @@ export function awayReasons({
     ),
     ...issuersAway(listeners?.issuers() ?? {}, "callers of the engine with its tokens get 503"),
     ...issuersAway(operators?.issuers() ?? {}, "operators with its tokens get 503"),
+    ...issuersAway(portal?.issuers() ?? {}, "people cannot sign in to the portal"),
   ]
 }
 
@@ -169,6 +173,7 @@ export function addStateMetrics(
   metrics: Metrics,
   parts: {
     readonly operators?: ControlListeners | undefined
+    readonly portal?: PortalListeners | undefined
     readonly report: () => ProcessState
     readonly keeper: Pick<PlanKeeper, "keptAt" | "serial">
     readonly gateway: Gateway | undefined

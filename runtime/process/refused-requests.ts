@@ -74,7 +74,9 @@ export class RefusedRequests implements Observer {
     if (database === undefined) return
     const rows = [...this.#unwritten].flatMap((id) => {
       const kept = this.#kept.peek(id)
-      return kept === undefined ? [] : [{ id, json: JSON.stringify(kept) }]
+      return kept === undefined
+        ? []
+        : [{ id, json: JSON.stringify(kept), subscription: kept.refusal.subscription ?? "" }]
     })
     this.#unwritten.clear()
     this.#budget -= rows.length

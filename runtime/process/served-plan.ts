@@ -1,6 +1,6 @@
 import type { Engine } from "../check/engine.ts"
 import type { CanaryHost } from "../control/canary-keeper.ts"
-import { PlanRefused, type Prepared, type Servable } from "../control/plan-keeper.ts"
+import type { Prepared, Servable } from "../control/plan-keeper.ts"
 import type { Gateway } from "../gateway/gateway.ts"
 import { LoadError } from "../gateway/generation/load-error.ts"
 import { planOfProcess } from "../gateway/generation/plan-of-process.ts"
@@ -8,6 +8,7 @@ import type { Plan } from "../plan/plan.ts"
 import type { DeclaredStore } from "../store/declared-stores.ts"
 import type { EngineListeners } from "./engine-listeners.ts"
 import type { PlanStores } from "./plan-stores.ts"
+import { refusedBy } from "./refused-by.ts"
 import type { WarmStores } from "./warm-stores.ts"
 
 /** The parts of this process that run a plan; undefined where the process does not have the role. */
@@ -90,16 +91,4 @@ function ownPlan(stored: Plan, environment: Environment): Plan {
 
 function refuse(error: unknown): never {
   throw error instanceof LoadError ? refusedBy(error) : error
-}
-
-/** The refusal of a plan that cannot be loaded. Problems of loading begin with their place, where it is known: `gateway.conf:41: …`. */
-export function refusedBy(error: LoadError): PlanRefused {
-  return new PlanRefused(
-    error.problems.map((problem) => {
-      const [, origin, message] = /^(\S+:\d+): (.*)$/s.exec(problem) ?? []
-      return message === undefined || origin === undefined
-        ? { path: "", message: problem }
-        : { path: "", message, origin }
-    }),
-  )
 }

@@ -10,8 +10,8 @@ import type { LogNames } from "../telemetry/log-names.ts"
 import type { DatabaseSettings } from "./database.ts"
 import type { WebhookSettings } from "./webhooks.ts"
 
-/** Roles of a process: the public gateway, the engine's internal listener, the control listener. */
-export type ProcessRole = "gateway" | "authz" | "control"
+/** Roles of a process: the public gateway, the engine's internal listener, the control listener, the developer portal. */
+export type ProcessRole = "gateway" | "authz" | "control" | "portal"
 
 /** How a process is started. */
 export interface RuntimeSettings {
@@ -67,6 +67,8 @@ export interface Runtime {
   /** URL of the control listener, or of health and metrics in a process without that role. */
   readonly controlUrl: string | undefined
   addresses(): { readonly gateway: readonly string[]; readonly authz: readonly string[] }
+  /** Addresses of the developer portal, as `host:port`; absent: the process has none. */
+  portalAddresses?(): readonly string[]
   /** Applies a plan on top of the one that is running now. */
   apply(plan: Plan, author: Author): Promise<ApplyOutcome>
   /** Writes tuples to a declared store that has never had any. Returns their number. */

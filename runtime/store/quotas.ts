@@ -1,5 +1,6 @@
 import { isFirst } from "./batch-ids.ts"
-import type { Database, PreparedStatement } from "./database.ts"
+import type { Database, PreparedStatement, Queryable } from "./database.ts"
+import { storedKey } from "./ids.ts"
 
 /** One period of one key's quota. */
 export interface QuotaPeriod {
@@ -29,6 +30,10 @@ const make: PreparedStatement = {
 const lock: PreparedStatement = {
   name: "quota-lock",
   text: "select calls, bytes, returned from sallyport.quotas where counter = $1 and key = $2 and period_start = $3 for update",
+}
+const read: PreparedStatement = {
+  name: "quota-read",
+  text: "select calls, bytes, returned from sallyport.quotas where counter = $1 and key = $2 and period_start = $3",
 }
 const set: PreparedStatement = {
   name: "quota-set",
@@ -86,6 +91,19 @@ function atLeast(stored: QuotaUsed, seen: QuotaUsed): QuotaUsed {
   const returned = Math.max(stored.returned, seen.returned)
   const counted = Math.max(stored.calls + stored.returned, seen.calls + seen.returned)
   return { calls: counted - returned, bytes: Math.max(stored.bytes, seen.bytes), returned }
+}
+
+/** The stored use of a period, with reserved calls; undefined: it has none. */
+export async function readQuota(
+  database: Queryable,
+  { counter, key, startMs }: Pick<QuotaPeriod, "counter" | "key" | "startMs">,
+): Promise<{ readonly calls: number; readonly bytes: number } | undefined> {
+  const [row] = await database.query<[number, number, number]>(read, [
+    counter,
+    storedKey(key),
+    new Date(startMs),
+  ])
+  return row === undefined ? undefined : { calls: row[0], bytes: row[1] }
 }
 
 /** Use of a period without a reservation; negative calls were reserved and not used. `seen`: the use known before. */

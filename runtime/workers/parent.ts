@@ -1,3 +1,4 @@
+import type { RefusedRequest } from "../control/api.ts"
 import { PlanKeeper } from "../control/plan-keeper.ts"
 import type { ControlPorts, Readiness } from "../control/ports.ts"
 import type { Control } from "../control/server.ts"
@@ -6,6 +7,7 @@ import { UsageDesk } from "../control/usage-desk.ts"
 import { HttpClient } from "../http/client/http-client.ts"
 import type { AskResponder } from "../http/server/ocsp-staples.ts"
 import { createMemoryLimiter } from "../limits/memory.ts"
+import type { PlanBody } from "../plan/plan.ts"
 import { schemeOf } from "../plan/resources.ts"
 import { certificateWarnings } from "../process/certificate-state.ts"
 import { type ControlView, databaseOf } from "../process/control-view.ts"
@@ -20,6 +22,7 @@ import { openCanaries } from "../process/open-canaries.ts"
 import { openControl } from "../process/open-control.ts"
 import { openControlListeners } from "../process/open-control-listeners.ts"
 import { openEdge } from "../process/open-edge.ts"
+import { openPortalListeners, servedWith } from "../process/open-portal.ts"
 import { responderClient } from "../process/open-staples.ts"
 import { planDiskOf } from "../process/outage-rollbacks.ts"
 import { addStateMetrics, readinessOf, reportOf } from "../process/process-state.ts"
@@ -44,7 +47,8 @@ export interface ParentSettings extends RuntimeSettings {
 }
 
 /** A running parent with its workers. */
-export interface ParentRuntime extends Pick<Runtime, "controlUrl" | "addresses" | "notReady" | "close"> {
+export interface ParentRuntime
+  extends Pick<Runtime, "controlUrl" | "addresses" | "portalAddresses" | "notReady" | "close"> {
   /** Resolves when workers end again and again, with the reason. Then call `close`. */
   readonly failed: Promise<StartError>
 }
@@ -60,7 +64,7 @@ export async function startParent(settings: ParentSettings): Promise<ParentRunti
       "workers need PostgreSQL: the embedded database belongs to one process",
       "Set SALLYPORT_DATABASE_URL to a PostgreSQL server, or omit --workers.",
     )
-  if (!settings.roles.some((role) => role !== "control"))
+  if (!settings.roles.some((role) => role === "gateway" || role === "authz"))
     throw new StartError(
       "workers serve the roles `gateway` and `authz`, and this process has neither",
       "Add one of these roles to --only, or omit --workers.",
@@ -75,35 +79,36 @@ export async function startParent(settings: ParentSettings): Promise<ParentRunti
   }
 }
 
-/** The parent has the role `control` alone; its workers have the others. */
+/** The parent has the roles `control` and `portal`; its workers have the others. */
 async function start(settings: ParentSettings, database: Database, metrics: Metrics): Promise<ParentRuntime> {
   const { log, graceMs = 10_000, workers, version } = settings
-  const roles = settings.roles.filter((role) => role === "control")
+  const roles = settings.roles.filter((role) => role === "control" || role === "portal")
   const losses = new HistoryLosses(metrics, log)
   const quotas = openQuotas(database, spoolOf(settings), losses)
   const engineKey = newOwnKey()
-  const { operators, edge, askResponder, closeOperators } = operatorsOf(settings, database, metrics)
+  const { operators, edge, http, askResponder, closeOperators } = operatorsOf(settings, database, metrics)
   const { pool, failed } = poolOf(settings, { database, metrics, quotas, engineKey, askResponder })
-  const servable = operators?.around(pool) ?? pool
   const { disk, outage } = planDiskOf(settings, database)
+  const metering = desksOf(database, () => keeper.served, pool)
+  const behind = { database, metering, refused: { recent: () => recentIn(pool) }, keeper: () => keeper }
+  const portal = openPortalListeners(settings, { ...behind, outage, http, edge })
+  const servable = servedWith(pool, operators, portal?.listeners)
   const keeper = new PlanKeeper({ database, log, servable, disk, outage, onHistoryLost: losses.ofPlans })
   const report = () => stateOf({ keeper, pool, losses, database, workers }, quotas)
   const heartbeat = new Heartbeat({ database, roles, version, state: report })
-  addStateMetrics(metrics, { report, keeper, operators, gateway: undefined, listeners: undefined })
+  const sides = { operators, portal: portal?.listeners, gateway: undefined, listeners: undefined }
+  addStateMetrics(metrics, { report, keeper, ...sides })
   const push = new MetricPush(settings, metrics, () => allMetrics(metrics, pool))
   keeper.onChange = () => {
-    const { serial, error, refusedSerial, kept, keptAt } = keeper
-    pool.planChanged({ serial, error, refusedSerial, kept: kept ?? null, keptAt: keptAt?.getTime() ?? null })
+    tellPlan(pool, keeper)
     if (roles.length > 0) heartbeat.beat()
   }
   const canaries = openCanaries({ database, log, keeper, host: pool, processId: heartbeat.id })
-  const readiness = readinessWith(pool, workers, keeper, (warm) =>
-    readinessOf(database, keeper, settings.plan !== undefined, warm),
-  )
+  const readiness = readinessWith(pool, settings, keeper, database)
   let control: Control | undefined
   let isStarted = false
   const close = async () => {
-    await control?.close()
+    await Promise.all([control?.close(), portal?.close()])
     await Promise.all([canaries.close(), keeper.close(), push.close()])
     await pool.close(graceMs)
     await heartbeat.stop()
@@ -111,14 +116,12 @@ async function start(settings: ParentSettings, database: Database, metrics: Metr
     await database.close()
   }
   try {
-    const view = withWarnings(viewOf(pool, keeper, database, metrics, engineKey), { operators, ...edge })
-    const metering = desksOf(database, keeper, pool)
+    const view = withWarnings(viewOf(pool, keeper, database, metrics, engineKey), { ...sides, ...edge })
     const parts = { database, keeper, heartbeat, readiness, view, metering, operators, canaries, outage }
     control = await openControl(settings, { ...parts, started: () => isStarted })
     await pool.start()
     await quotas.start()
-    if (settings.plan === undefined) await keeper.start()
-    else await keeper.serveFile(settings.plan)
+    await (settings.plan === undefined ? keeper.start() : keeper.serveFile(settings.plan))
     await canaries.start()
     push.follow(keeper)
   } catch (error) {
@@ -131,6 +134,7 @@ async function start(settings: ParentSettings, database: Database, metrics: Metr
   return {
     controlUrl: control?.url,
     addresses: () => pool.addresses,
+    portalAddresses: () => portal?.listeners.addresses() ?? [],
     notReady: async () => (await readiness()).reasons,
     failed,
     close,
@@ -146,7 +150,12 @@ function operatorsOf(settings: ParentSettings, database: Database, metrics: Metr
   const closeOperators = async () => {
     await Promise.all([edge.close(), http.close()])
   }
-  return { operators, edge, askResponder, closeOperators }
+  return { operators, edge, http, askResponder, closeOperators }
+}
+
+/** Tells the workers which plan runs. */
+function tellPlan(pool: WorkerPool, { serial, error, refusedSerial, kept, keptAt }: PlanKeeper): void {
+  pool.planChanged({ serial, error, refusedSerial, kept: kept ?? null, keptAt: keptAt?.getTime() ?? null })
 }
 
 /** The workers, with the limits of the machine. `failed` resolves when workers end again and again. */
@@ -177,20 +186,21 @@ function poolOf(
 }
 
 /**
- * The readiness of the machine: `own`, and at least one worker that serves. With `ready when warm`, all of its first workers must have their stores in
+ * The readiness of the machine: that of the process, and at least one worker that serves. With `ready when warm`, all of its first workers must have their stores in
  * memory; one that replaces another loads them while the others serve.
  */
 function readinessWith(
   pool: WorkerPool,
-  workers: number,
-  keeper: Pick<PlanKeeper, "served">,
-  own: (warm: { readonly reasons: readonly string[] }) => Promise<Readiness>,
+  { workers, plan }: Pick<ParentSettings, "workers" | "plan">,
+  keeper: PlanKeeper,
+  database: Database,
 ): () => Promise<Readiness> {
   let wasWarm = false
   return async () => {
     const cold = [...new Set((await pool.states()).flatMap((state) => state.cold))]
     wasWarm ||= keeper.served !== null && pool.serving > 0 && cold.length === 0
-    const found = await own({ reasons: wasWarm ? [] : cold })
+    const warm = { reasons: wasWarm ? [] : cold }
+    const found = await readinessOf(database, keeper, plan !== undefined, warm)
     const missing = keeper.served === null ? undefined : missingOf(pool, workers)
     if (missing === undefined) return found
     if (pool.serving === 0) return { ...found, reasons: [...found.reasons, missing] }
@@ -231,10 +241,9 @@ function stateOf(
 
 function desksOf(
   database: Database,
-  keeper: PlanKeeper,
+  plan: () => PlanBody | null,
   pool: WorkerPool,
 ): { readonly subscriptionDesk: ControlPorts["subscriptions"]; readonly usageDesk: ControlPorts["usage"] } {
-  const plan = () => keeper.served
   // The operator's call ends when all workers know the change.
   const changed = async () => {
     await Promise.all(pool.started.map((worker) => worker.askWithin(operatorMs, "subscriptionsChanged")))
@@ -273,11 +282,7 @@ function viewOf(
       mergedCounts(
         await Promise.all(pool.started.map((worker) => worker.askWithin(operatorMs, "routeCounts", keys))),
       ),
-    recentRefusals: async () => {
-      const found = pool.started.map((worker) => worker.askWithin(operatorMs, "recentRefusals"))
-      const all = (await Promise.all(found)).flatMap((each) => each ?? [])
-      return all.sort((one, other) => (one.at < other.at ? 1 : -1))
-    },
+    recentRefusals: () => recentIn(pool),
     metrics: () => allMetrics(metrics, pool),
     explain: async ({ body, ...question }) => {
       const workers = pool.started
@@ -302,10 +307,17 @@ function viewOf(
   }
 }
 
+/** The last refusals that the workers remember, newest first. */
+async function recentIn(pool: WorkerPool): Promise<RefusedRequest[]> {
+  const found = pool.started.map((worker) => worker.askWithin(operatorMs, "recentRefusals"))
+  const all = (await Promise.all(found)).flatMap((each) => each ?? [])
+  return all.sort((one, other) => (one.at < other.at ? 1 : -1))
+}
+
 /** The view, with what is wrong with the certificates of the parent's own listeners. */
 function withWarnings(
   view: ControlView,
-  parts: Pick<Parameters<typeof certificateWarnings>[0], "operators" | "acme" | "staples">,
+  parts: Pick<Parameters<typeof certificateWarnings>[0], "operators" | "portal" | "acme" | "staples">,
 ): ControlView {
   const own = () => certificateWarnings({ gateway: undefined, listeners: undefined, ...parts })
   return {

@@ -12,6 +12,7 @@ import { loadDocuments } from "../../compiler/gateway/include.ts"
 import { lower } from "../../compiler/gateway/lower.ts"
 import { readStores } from "../../compiler/gateway/models.ts"
 import { readPolicyFiles } from "../../compiler/gateway/policy-files.ts"
+import { readPortalFiles } from "../../compiler/gateway/portal-files.ts"
 import { Program } from "../../compiler/gateway/program.ts"
 import { readSchemaFiles } from "../../compiler/gateway/schema-files.ts"
 import { tokenize } from "../../compiler/gateway/tokens.ts"
@@ -109,7 +110,8 @@ function phases(): ReadonlyMap<string, number> {
   done("check", undefined)
   const stores = done("model", readStores(program, project, found))
   const policyFiles = readPolicyFiles(program, project, undefined, found)
-  const named = { policyFiles, schemaFiles: readSchemaFiles(program, project, undefined, found) }
+  const schemaFiles = readSchemaFiles(program, project, undefined, found)
+  const named = { policyFiles, schemaFiles, portalFiles: readPortalFiles(program, project, found) }
   const { body, origins } = done("lower", lower(program, stores, new Map(), named, {}, found))
   done("seal", readPlan({ format: planFormat, digest: digestOf(body), plan: body, origins }))
   return times

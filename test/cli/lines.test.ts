@@ -426,7 +426,7 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
   console: [[[], { format: "json" }, { format: "json" }]],
   status: [[[], { format: "json" }, { format: "json" }]],
   serve: [
-    [[], {}, { source: undefined, roles: ["gateway", "authz", "control"], workers: 1 }],
+    [[], {}, { source: undefined, roles: ["gateway", "authz", "control", "portal"], workers: 1 }],
     [[], { workers: "4" }, { workers: 4 }],
     [[], { workers: "auto" }, { workers: "auto" }],
     [[], { workers: "0" }, /not a number of processes: 0/],

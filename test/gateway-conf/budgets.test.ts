@@ -100,3 +100,22 @@ test("versions times operations have a bound", () => {
   const operations = Array.from({ length: 2000 }, (_, n) => `GET "/${n}" { respond 200 }`).join("\n")
   expect(codes(`${head}api a {\npath "/a"\nauth none\n${versions}\n${operations}\n}\n`)).toEqual(["SP3016"])
 })
+
+test("a published document has a bound", () => {
+  const project = (length: number) => {
+    const info = { title: "a", version: "1", description: "x".repeat(length) }
+    const document = {
+      openapi: "3.1.0",
+      info,
+      paths: { "/": { get: { responses: { 200: { description: "ok" } } } } },
+    }
+    const text = `${head}portal { listen 127.0.0.1:8090; apis a }\napi a { path "/a"; auth none; openapi "a.json"; GET "/" { respond 200 } }\n`
+    const files = new MemoryFiles([
+      ["gateway.conf", text],
+      ["a.json", JSON.stringify(document)],
+    ])
+    return compile(files, "gateway.conf").diagnostics.map(({ code }) => code)
+  }
+  expect(project(4_000_000)).toEqual([])
+  expect(project(4_200_000)).toEqual(["SP3016"])
+})

@@ -4,11 +4,12 @@ import type { StepId } from "../../runtime/plan/steps.ts"
 /** A plan as a person would check it: steps written out where they are used, defaults of the gateway left out. */
 export function outlineOfPlan(plan: Plan | undefined): string {
   if (plan === undefined) return "no plan"
-  const { routes, steps, models, gateway, authz, control, ...tables } = plan.plan
+  const { routes, steps, models, gateway, authz, control, portal, ...tables } = plan.plan
   const lines: string[] = []
   if (gateway !== null) lines.push(`gateway ${JSON.stringify(gateway)}`)
   if (authz !== null) lines.push(`authz ${JSON.stringify(authz)}`)
   if (control !== undefined) lines.push(`control ${JSON.stringify(control)}`)
+  if (portal !== undefined) lines.push(`portal ${JSON.stringify(portal)}`)
   for (const [table, rows] of Object.entries(tables)) {
     for (const [name, row] of Object.entries(rows ?? {}))
       lines.push(`${table}.${name} ${JSON.stringify(row)}`)

@@ -34,6 +34,8 @@ const around: { readonly [Name in BlockName]: (statement: string) => string } = 
   "authz authzen": (statement) => around.authz(`authzen {\n${statement}\n}`),
   control: (statement) => `control {\n${statement}\n}`,
   "control jwt": (statement) => around.control(`auth jwt i {\nrole viewer\n${statement}\n}`),
+  portal: (statement) => `portal {\nlisten 127.0.0.1:8090\napis a\n${statement}\n}`,
+  "portal listen": (statement) => around.portal(`listen 127.0.0.1:8091 {\n${statement}\n}`),
   change: (statement) => `change {\n${statement}\n}`,
   "control listen": (statement) => around.control(`listen 127.0.0.1:8443 {\n${statement}\n}`),
   store: (statement) => around.authz(`store s {\nmodel "m"\n${statement}\n}`),

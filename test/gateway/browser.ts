@@ -49,7 +49,7 @@ export class Browser {
     return [...(this.cookies.get(host)?.keys() ?? [])].filter((name) => name.startsWith(prefix))
   }
 
-  send(method: string, url: string, headers: Record<string, string>): Promise<Page> {
+  send(method: string, url: string, headers: Record<string, string>, body?: string): Promise<Page> {
     const { host } = new URL(url)
     const jar = this.cookies.get(host) ?? new Map<string, string>()
     this.cookies.set(host, jar)
@@ -66,7 +66,7 @@ export class Browser {
           }, reject)
         },
       )
-      sent.on("error", reject).end()
+      sent.on("error", reject).end(body)
     })
   }
 }

@@ -46,7 +46,7 @@ async function startOnce(): Promise<void> {
   const ports = await freePorts()
   const runtime = await startRuntime({
     database: { folder },
-    roles: ["gateway", "authz", "control"],
+    roles: ["gateway", "authz", "control", "portal"],
     control: { listen: { host: "127.0.0.1", port: ports.control }, token: "test-token-0123456789" },
     plan: planOf(ports),
     env: { ANN_KEY: "key-of-ann", BOB_KEY: "key-of-bob" },

@@ -95,7 +95,7 @@ export async function start(
   url: string,
   ports: Ports,
   more: Partial<RuntimeSettings> = {},
-  roles: readonly ProcessRole[] = ["gateway", "authz", "control"],
+  roles: readonly ProcessRole[] = ["gateway", "authz", "control", "portal"],
 ): Promise<Runtime & { readonly lines: string[] }> {
   const lines: string[] = []
   const ownFolder = await mkdtemp(join(tmpdir(), "sallyport-spool-"))

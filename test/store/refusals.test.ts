@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { addRefusals, findRefusal, forgetRefusals } from "../../runtime/store/refusals.ts"
+import { addRefusals, findRefusal, forgetRefusals, listRefusals } from "../../runtime/store/refusals.ts"
 import { describeDatabase } from "./databases.ts"
 
 describeDatabase("refusals", (database) => {
@@ -13,15 +13,18 @@ describeDatabase("refusals", (database) => {
 
   test("are found by their id for an hour; a later one with the same id replaces the first", async () => {
     await addRefusals(database(), [
-      { id: "a", json: '{"n":1}' },
-      { id: "b", json: '{"n":2}' },
+      { id: "a", json: '{"n":1}', subscription: "s" },
+      { id: "b", json: '{"n":2}', subscription: "s" },
     ])
-    await addRefusals(database(), [{ id: "b", json: '{"n":3}' }])
+    await addRefusals(database(), [{ id: "b", json: '{"n":3}', subscription: "t" }])
     expect(await findRefusal(database(), "a")).toBe('{"n":1}')
     expect(await findRefusal(database(), "b")).toBe('{"n":3}')
     expect(await findRefusal(database(), "c")).toBeUndefined()
     expect(await findRefusal(database(), "\u0000".repeat(5_000))).toBeUndefined()
+    expect(await listRefusals(database(), "s", 10)).toEqual(['{"n":1}'])
+    expect(await listRefusals(database(), "t", 10)).toEqual(['{"n":3}'])
     await age("a", 61)
+    expect(await listRefusals(database(), "s", 10)).toEqual([])
     expect(await findRefusal(database(), "a")).toBeUndefined()
     await forgetRefusals(database())
     expect(await kept()).toEqual(["b"])
@@ -31,7 +34,7 @@ describeDatabase("refusals", (database) => {
     const ids = Array.from({ length: 12 }, (_, index) => `n${index + 10}`)
     await addRefusals(
       database(),
-      ids.map((id) => ({ id, json: "{}" })),
+      ids.map((id) => ({ id, json: "{}", subscription: "" })),
     )
     for (const [index, id] of ids.entries()) await age(id, 20 - index)
     await forgetRefusals(database(), 4)

@@ -30,7 +30,7 @@ import { runWorker, startParent, startRuntime } from "../start.ts"
 import { coresForUs, Supervisor } from "../supervised.ts"
 
 /** The roles of a process. */
-export const roles = ["gateway", "authz", "control"] as const
+export const roles = ["gateway", "authz", "control", "portal"] as const
 type ServeRole = (typeof roles)[number]
 
 interface ServeArgs {
@@ -51,7 +51,10 @@ const serveLine: CommandLine<ServeArgs> = {
       "--config <file>",
       "compile this file and serve it instead of the newest plan in the database; it is not watched: restart, or run `sallyport apply`, after changes",
     ],
-    ["--only <roles>", "roles of this process, separated by commas: gateway, authz, control (default: all)"],
+    [
+      "--only <roles>",
+      "roles of this process, separated by commas: gateway, authz, control, portal (default: all)",
+    ],
     [
       "--workers <number>",
       "number of worker processes that share the listeners and the limits of this machine, 1–256; `auto`: one for each core (default: 1, this process serves alone)",

@@ -95,6 +95,7 @@ function wantedAddresses(
     { what: "the control listener", at: control, move: "SALLYPORT_CONTROL_LISTEN moves it" },
     ...written(plan?.gateway?.listen).map((at) => ({ what: "the gateway", at, move: inText })),
     ...written(plan?.authz?.listen).map((at) => ({ what: "the authorization engine", at, move: inText })),
+    ...written(plan?.portal?.listen).map((at) => ({ what: "the developer portal", at, move: inText })),
   ]
 }
 
@@ -136,7 +137,7 @@ async function runtimeSettings(
   return {
     database: databaseOf(io),
     migrate: true,
-    roles: ["gateway", "authz", "control"],
+    roles: ["gateway", "authz", "control", "portal"],
     control,
     hosts: await hostsOf(io),
     env,

@@ -236,6 +236,12 @@ export const routes = area({
     help: "Give at least one backend a weight above 0.",
     why: "`backend weighted` chooses a backend by its share of all weights. A backend with weight 0 gets no requests, so with weights of 0 alone there is none to choose.",
   },
+  SP3090: {
+    severity: "error",
+    title: "Unusable file of the portal",
+    help: "Correct the file, or name another one.",
+    why: "The plan contains the files of the developer portal, so that every process shows the same. The logo is an SVG image, the texts are a JSON object with strings, and the name of a Markdown file is part of a URL.",
+  },
   SP3070: {
     severity: "error",
     title: "Value is not signed",

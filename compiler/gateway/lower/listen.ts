@@ -1,6 +1,7 @@
 import type { ControlPlan } from "../../../runtime/plan/control.ts"
 import { bytesOf } from "../../../runtime/plan/network.ts"
 import type { PlanBody } from "../../../runtime/plan/plan.ts"
+import type { PortalPlan } from "../../../runtime/plan/portal.ts"
 import type {
   Address,
   AddressSourcePlan,
@@ -99,6 +100,16 @@ export function controlListeners(program: Program, context: ListenContext): Cont
   }))
 }
 
+/** The listeners of the developer portal. */
+export function portalListeners(program: Program, context: ListenContext): PortalPlan["listen"] {
+  const { report } = context
+  for (const { block } of statementsOf(program.portal?.block, "listen"))
+    reportUnused(statementOf(block, "tls")?.block, "the portal", report)
+  return sorted(listenersOf(program.portal?.block, context)).map(({ address, block }) => ({
+    ...{ ...address, ...tlsOf(block, report), ...http2Of(block), ...proxiesOf(block) },
+  }))
+}
+
 /** Reports what is wrong with several listeners together: addresses that exclude each other, redirects that lead nowhere. */
 export function checkListeners(program: Program, context: ListenContext): void {
   checkClashes(program, context)
@@ -185,11 +196,11 @@ function hstsOf({ args, statement }: BoundStatement, report: Report): Pick<Liste
   }
 }
 
-/** Reports addresses, of the gateway, the engine and the control API, that cannot be listened on at the same time. */
+/** Reports addresses, of the gateway, the engine, the control API and the portal, that cannot be listened on at the same time. */
 function checkClashes(program: Program, context: ListenContext): void {
   const { report } = context
   // All sides in one list: they cannot share a port either.
-  const all = [program.gateway, program.authz, program.control].flatMap((side) =>
+  const all = [program.gateway, program.authz, program.control, program.portal].flatMap((side) =>
     listenersOf(side?.block, context),
   )
   all.forEach((later, index) => {

@@ -45,7 +45,8 @@ export function lowerOidcClients(
   return Object.keys(found).length === 0 ? {} : { oidcClients: found }
 }
 
-function lowerClient(bound: BoundStatement, context: OidcContext): OidcClientPlan | undefined {
+/** One client; undefined if it is invalid (reported). */
+export function lowerClient(bound: BoundStatement, context: OidcContext): OidcClientPlan | undefined {
   const { block } = bound
   const { values, report } = context
   const issuer = issuerOf(block, context)
@@ -146,11 +147,13 @@ function parametersOf(
   return Object.fromEntries([...found].sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-function originOf(
+/** A scheme and a host, for browsers. */
+export function originOf(
   block: BoundBlock | undefined,
-  { values, report }: OidcContext,
+  { values, report }: Pick<OidcContext, "values" | "report">,
+  keyword: "external" | "gateway" = "external",
 ): LoadText | "broken" | undefined {
-  const at = statementOf(block, "external")?.args.text("url")
+  const at = statementOf(block, keyword)?.args.text("url")
   if (at === undefined) return undefined
   const url = lowerUrl(at, values, report)
   if (url === undefined) return "broken"

@@ -39,12 +39,13 @@ export class Origins {
     backends: readonly { readonly name: string; readonly span: Span }[],
     onUnmatched: readonly Lowered[],
   ): Record<string, string> {
-    const { gateway, authz, control, change, recorder } = this.#program
+    const { gateway, authz, control, portal, change, recorder } = this.#program
     // Kept operations have the lines of an earlier text. Without a plan nobody reads them.
     if (recorder !== undefined) return {}
     if (gateway !== undefined) this.#add("gateway", headSpan(gateway.statement))
     if (authz !== undefined) this.#add("authz", headSpan(authz.statement))
     if (control !== undefined) this.#add("control", headSpan(control.statement))
+    if (portal !== undefined) this.#add("portal", headSpan(portal.statement))
     if (change !== undefined) this.#add("change", headSpan(change.statement))
     const { authzUrl } = this.#program
     if (authzUrl !== undefined && this.#body.pdps?.[authzPdp] !== undefined)

@@ -35,7 +35,8 @@ interface Said {
 }
 
 /** The parts of a plan that use credentials. */
-interface CredentialUsers extends Pick<PlanBody, "gateway" | "authz" | "control" | "steps" | "backends"> {
+interface CredentialUsers
+  extends Pick<PlanBody, "gateway" | "authz" | "control" | "portal" | "steps" | "backends"> {
   readonly pdps: NonNullable<PlanBody["pdps"]>
 }
 

@@ -22,6 +22,8 @@ export type BlockName =
   | "control"
   | "control listen"
   | "control jwt"
+  | "portal"
+  | "portal listen"
   | "change"
   | "store"
   | "certificate"

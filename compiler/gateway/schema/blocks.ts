@@ -48,6 +48,7 @@ import { metrics, metricsRows } from "./metrics.ts"
 import { authOidcRows, oidcRows } from "./oidc.ts"
 import { extraRow, validateRequestRows, validateResponseRows } from "./openapi.ts"
 import { pdpRows } from "./pdp.ts"
+import { portalListenRows, portalRows } from "./portal.ts"
 import {
   backendRows,
   breakerRows,
@@ -180,6 +181,8 @@ export const blocks: { readonly [Name in BlockName]: BlockRow } = {
   "xml-to-json": { title: "`body xml-to-json`", rows: xmlToJsonRows },
   product: { title: "`product`", rows: [...productRows, limit, quota, policyXml] },
   subscription: { title: "`subscription`", rows: subscriptionRows },
+  portal: { title: "`portal`", rows: portalRows },
+  "portal listen": { title: "`listen` of the portal", rows: portalListenRows },
 }
 
 /**

@@ -27,6 +27,14 @@ const control: StatementRow = {
   example: "control { listen 127.0.0.1:8443 { tls { certificate ops } } }",
 }
 
+const portal: StatementRow = {
+  keyword: "portal",
+  forms: [{ args: [], block: "portal", blockRequired: true }],
+  byDefault: "there is no developer portal",
+  docs: "The developer portal: a listener for the people who call the APIs, in every process with the role `portal`. It shows the published APIs, and lets people subscribe to products. Nothing else of the plan is visible there.",
+  example: "portal { listen 127.0.0.1:8090; apis orders }",
+}
+
 const change: StatementRow = {
   keyword: "change",
   forms: [{ args: [], block: "change", blockRequired: true }],
@@ -130,6 +138,7 @@ export const fileRows: readonly StatementRow[] = [
   gateway,
   authz,
   control,
+  portal,
   change,
   value,
   secret,

@@ -39,7 +39,7 @@ export function provisionOidcClients(
     // A problem of the issuer is reported there.
     if (verifier === undefined) continue
     maker.attempt(`oidcClients.${name}`, () => {
-      const settings = settingsOf(maker, plan, name, client, uses)
+      const settings = oidcSettingsOf(maker, plan, name, client, uses)
       const redis = client.store === "redis" ? shared.sessions : undefined
       const key = digestOf({ ...settings, verifier: verifier.key, redis: redis?.key ?? null })
       const make = () => ({
@@ -60,12 +60,19 @@ export function provisionOidcClients(
   return clients
 }
 
-function settingsOf(
-  { references, dependencies }: OidcMaker,
-  plan: PlanBody,
+/**
+ * The settings of a client with its texts resolved. `uses`: what routes do with its access token.
+ * @throws Error with what is wrong
+ */
+export function oidcSettingsOf(
+  {
+    references,
+    dependencies,
+  }: { readonly references: References; readonly dependencies: Pick<Outside, "folder"> },
+  plan: Pick<PlanBody, "issuers">,
   name: string,
   client: OidcClientPlan,
-  uses: AccessTokenUses,
+  uses: AccessTokenUses = noUses,
 ): OidcSettings {
   const issuer = plan.issuers[client.issuer]
   const source = issuer && issuerSettingsOf(client.issuer, issuer, references, dependencies.folder).source
@@ -109,6 +116,8 @@ interface AccessTokenUses {
   readonly forwarded: ReadonlySet<string>
   readonly read: ReadonlySet<string>
 }
+
+const noUses: AccessTokenUses = { forwarded: new Set(), read: new Set() }
 
 function accessTokenUses({ steps }: PlanBody): AccessTokenUses {
   const sessions = Object.values(steps).filter((step) => step.kind === "oidc-session")
