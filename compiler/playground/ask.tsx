@@ -1,6 +1,6 @@
 import { signal, useSignalEffect } from "@preact/signals"
 import { ask } from "./client.ts"
-import { analysis, store } from "./project.ts"
+import { addTuple, analysis, store } from "./project.ts"
 import { Proof } from "./proof.tsx"
 import type { ShownStore, StoreAnswer, StoreQuestion } from "./protocol.ts"
 
@@ -68,10 +68,24 @@ export function Ask() {
         )}
         <Word label="Context (JSON)" value={context} list={[]} hint='{"now": "2026-01-01T00:00:00Z"}' />
       </div>
+      {kind.value === "check" && <AddTuple />}
       <div aria-live="polite">
         <Shown answer={answer.value} />
       </div>
     </div>
+  )
+}
+
+/** Makes the question a tuple of the store. */
+function AddTuple() {
+  const tuple = { user: user.value.trim(), relation: relation.value.trim(), object: object.value.trim() }
+  const isComplete = Object.values(tuple).every((word) => word !== "")
+  return (
+    <p>
+      <button type="button" disabled={!isComplete} onClick={() => void addTuple(tuple)}>
+        Add as a tuple
+      </button>
+    </p>
   )
 }
 

@@ -1,3 +1,4 @@
+import type { TupleKey } from "../../runtime/check/ports.ts"
 import { WorkerChannel } from "../../runtime/control/console/page/parts/worker-channel.ts"
 import type {
   Analysis,
@@ -25,4 +26,10 @@ export async function ask(question: StoreQuestion): Promise<StoreAnswer> {
   } catch (error) {
     return { kind: "error", message: (error as Error).message }
   }
+}
+
+/** The text of a store file with one more tuple; undefined: it has errors, so there is no place for it. */
+export async function textWithTuple(text: string, tuple: TupleKey): Promise<string | undefined> {
+  const reply = await worker.ask({ kind: "add", text, tuple })
+  return reply.kind === "added" ? reply.text : undefined
 }

@@ -1,6 +1,7 @@
 import { computed, effect, signal } from "@preact/signals"
+import type { TupleKey } from "../../runtime/check/ports.ts"
 import { metaAddress } from "../../runtime/control/console/page/parts/worker-channel.ts"
-import { analyse } from "./client.ts"
+import { analyse, textWithTuple } from "./client.ts"
 import { fragmentOf, linkCharactersMax, textsOfFragment } from "./link.ts"
 import type { Analysis, ProjectTexts, ShownFinding, ShownStore } from "./protocol.ts"
 
@@ -62,6 +63,19 @@ function newStore(model: string): string {
 export function change(path: string, text: string): void {
   const known = texts.peek()
   if (known !== undefined && known[path] !== text) texts.value = { ...known, [path]: text }
+}
+
+/** Adds a tuple to the store file that questions are asked of, and shows the file. */
+export async function addTuple(tuple: TupleKey): Promise<void> {
+  const path = store.peek()?.path
+  const text = path === undefined ? undefined : texts.peek()?.[path]
+  const added = text === undefined ? undefined : await textWithTuple(text, tuple)
+  if (path === undefined || added === undefined) {
+    notice.value = { tone: "bad", text: "The tuple was not added: the store file has errors." }
+    return
+  }
+  change(path, added)
+  dataPath.value = path
 }
 
 /** Shows a file in its editor. */

@@ -5,6 +5,7 @@ import type {
   ProofNode,
   TupleKey,
 } from "../../runtime/check/ports.ts"
+import { addTuple } from "./project.ts"
 
 /** An answer with its proof as a tree that opens and closes, or what prevents it. */
 export function Proof({ explanation }: { readonly explanation: Explanation }) {
@@ -32,7 +33,7 @@ export function Proof({ explanation }: { readonly explanation: Explanation }) {
           items={conditions.map(({ tuple, condition }) => `${tupleText(tuple)}: ${conditionText(condition)}`)}
         />
       )}
-      {misses.length > 0 && <Listed title="It would be allowed after any of" items={misses.map(missText)} />}
+      {misses.length > 0 && <Misses misses={misses} />}
     </div>
   )
 }
@@ -123,6 +124,35 @@ function conditionText({ name, outcome, values, missing_context = [], error }: C
   const given = seen.length === 0 ? "" : ` (${seen.join(", ")})`
   if (outcome === "missing_context") return `${name} needs ${missing_context.join(", ")}${given}`
   return outcome === "error" ? `${name} fails: ${error}${given}` : `${name} is ${outcome}${given}`
+}
+
+/** What would allow it. Tuples to write have a button that adds them to the store file. */
+function Misses({ misses }: { readonly misses: readonly NearestMiss[] }) {
+  const title = "It would be allowed after any of"
+  return (
+    <section aria-label={title}>
+      <h3>{title}</h3>
+      <ul class="names">
+        {misses.map((miss) => {
+          const [tuple, ...others] = miss.remove.length === 0 ? miss.add : []
+          return (
+            <li key={missText(miss)}>
+              <code>{missText(miss)}</code>{" "}
+              {tuple !== undefined && tuple.condition === undefined && others.length === 0 && (
+                <button
+                  type="button"
+                  aria-label={`Add ${tupleText(tuple)}`}
+                  onClick={() => void addTuple(tuple)}
+                >
+                  Add
+                </button>
+              )}
+            </li>
+          )
+        })}
+      </ul>
+    </section>
+  )
 }
 
 function missText({ add, remove, missing_context = [] }: NearestMiss): string {

@@ -67,8 +67,11 @@ export type StoreAnswer =
 export type WorkerRequest =
   | { readonly kind: "open"; readonly texts: ProjectTexts }
   | { readonly kind: "ask"; readonly question: StoreQuestion }
+  | { readonly kind: "add"; readonly text: string; readonly tuple: TupleKey }
 
 /** What the worker replies. */
 export type WorkerReply =
   | { readonly kind: "opened"; readonly analysis: Analysis }
   | { readonly kind: "answered"; readonly answer: StoreAnswer }
+  /** Undefined: the text of the store file has errors. */
+  | { readonly kind: "added"; readonly text: string | undefined }

@@ -1,8 +1,10 @@
 import { once } from "node:events"
-import { readFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
+import { tmpdir } from "node:os"
 import { extname, join } from "node:path"
+import { unzipSync } from "fflate"
 import { type Browser, chromium, type Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { projectRoot } from "../structure/tree.ts"
@@ -72,10 +74,14 @@ describeBrowser("the playground in a browser", () => {
     server?.close()
   })
 
-  /** Opens texts as an input for files gives them. */
-  const openFiles = async (texts: Record<string, string>) => {
+  const openStart = async () => {
     await page.goto(`${origin}/#`)
     await page.reload()
+    await page.getByRole("button", { name: "New model" }).waitFor()
+  }
+  /** Opens texts as an input for files gives them. */
+  const openFiles = async (texts: Record<string, string>) => {
+    await openStart()
     const files = Object.entries(texts).map(([name, text]) => ({
       name,
       mimeType: "text/plain",
@@ -127,6 +133,55 @@ describeBrowser("the playground in a browser", () => {
     expect(await page.evaluate("document.activeElement.shadowRoot !== null")).toBe(true)
   })
 
+  test("adds tuples by buttons", async () => {
+    await openFiles({ "model.fga": model, "store.fga.yaml": store })
+    await verdict("Allowed")
+    await page.getByLabel("User", { exact: true }).fill("user:eve")
+    await verdict("Denied")
+    await page.getByRole("button", { name: "Add user:eve member group:eng" }).click()
+    await verdict("Allowed")
+    await page.getByLabel("Relation", { exact: true }).fill("viewer")
+    await page.getByLabel("Object", { exact: true }).fill("doc:2")
+    await page.getByLabel("User", { exact: true }).fill("group:eng#member")
+    await verdict("Denied")
+    await page.getByRole("button", { name: "Add as a tuple" }).click()
+    await verdict("Allowed")
+  })
+
+  test("saves a project as an archive, and opens a folder that is chosen or dropped", async () => {
+    const texts = { "model.fga": model, "tests/store.fga.yaml": store.replace("./model", "../model") }
+    await openFiles({ "model.fga": model, "store.fga.yaml": store })
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Save" }).click(),
+    ])
+    expect(download.suggestedFilename()).toBe("project.zip")
+    const archive = unzipSync(readFileSync(await download.path()))
+    expect(Object.keys(archive)).toEqual(["model.fga", "store.fga.yaml"])
+    expect(Buffer.from(archive["model.fga"] ?? []).toString()).toBe(model)
+    const folder = mkdtempSync(join(tmpdir(), "playground-"))
+    try {
+      for (const [path, text] of Object.entries({
+        ...texts,
+        "node_modules/a/b.yaml": "",
+        ".git/c.yaml": "",
+      })) {
+        mkdirSync(join(folder, "docs", path, ".."), { recursive: true })
+        writeFileSync(join(folder, "docs", path), text)
+      }
+      await openStart()
+      await page.getByLabel("Open folder").setInputFiles(join(folder, "docs"))
+      await verdict("Allowed")
+      await openStart()
+      await dropped(page, join(folder, "docs"))
+      await verdict("Allowed")
+      const shown = page.getByRole("combobox", { name: "Tuples and tests" })
+      expect(await shown.locator("option").allTextContents()).toEqual(["tests/store.fga.yaml"])
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
+
   test("puts a project into a link and opens it again", async () => {
     await openFiles({ "model.fga": model, "store.fga.yaml": store })
     await page.getByRole("button", { name: "Copy link" }).click()
@@ -170,6 +225,15 @@ describeBrowser("the playground in a browser", () => {
     expect(faults).toEqual([])
   })
 })
+
+/** Drops a file or folder of this machine on the page, as a person does from a file manager. */
+async function dropped(page: Page, path: string): Promise<void> {
+  const session = await page.context().newCDPSession(page)
+  const data = { items: [], files: [path], dragOperationsMask: 1 }
+  for (const type of ["dragEnter", "dragOver", "drop"] as const)
+    await session.send("Input.dispatchDragEvent", { type, x: 200, y: 200, data })
+  await session.detach()
+}
 
 /** Goes through the drawing by keys: to a relation, its focus, and the zoom. */
 async function graphByKeyboard(page: Page): Promise<void> {

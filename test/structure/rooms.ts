@@ -1025,7 +1025,7 @@ export const rooms: readonly Room[] = [
       "runtime/control/console/page",
       "runtime/plan",
     ],
-    packages: ["@preact/signals", "preact"],
+    packages: ["@preact/signals", "preact", "yaml"],
   },
   {
     path: "compiler/lsp",
