@@ -1,8 +1,9 @@
 import { signal, useSignalEffect } from "@preact/signals"
 import type { ComponentType } from "preact"
 import { useMemo } from "preact/hooks"
-import type { EditorProps } from "../../runtime/control/console/page/parts/editor.tsx"
+import type { EditorHelp, EditorProps } from "../../runtime/control/console/page/parts/editor.tsx"
 import { Ask, suggest } from "./ask.tsx"
+import { completionsAt, hoverAt } from "./client.ts"
 import {
   analysis,
   busy,
@@ -10,6 +11,7 @@ import {
   close,
   dataPath,
   dataPaths,
+  isData,
   jump,
   makeLink,
   show,
@@ -90,6 +92,9 @@ function Pane(props: {
   )
 }
 
+/** What the language service knows. Documents and store files have none. */
+const help: EditorHelp = { complete: completionsAt, hover: hoverAt }
+
 /** The editor of one file with its findings. */
 function Text({ path, label }: { readonly path: string; readonly label: string }) {
   const findings = analysis.value?.findings
@@ -113,6 +118,7 @@ function Text({ path, label }: { readonly path: string; readonly label: string }
         marks={marks}
         place={to?.path === path ? to : undefined}
         onChange={(text) => change(path, text)}
+        help={isData(path) ? undefined : help}
       />
     )
   )

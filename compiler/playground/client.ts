@@ -3,6 +3,8 @@ import { WorkerChannel } from "../../runtime/control/console/page/parts/worker-c
 import type {
   Analysis,
   ProjectTexts,
+  ShownCompletion,
+  ShownHover,
   StoreAnswer,
   StoreQuestion,
   WorkerReply,
@@ -32,4 +34,20 @@ export async function ask(question: StoreQuestion): Promise<StoreAnswer> {
 export async function textWithTuple(text: string, tuple: TupleKey): Promise<string | undefined> {
   const reply = await worker.ask({ kind: "add", text, tuple })
   return reply.kind === "added" ? reply.text : undefined
+}
+
+/** What can be written at an offset of a file. */
+export async function completionsAt(
+  path: string,
+  text: string,
+  offset: number,
+): Promise<readonly ShownCompletion[]> {
+  const reply = await worker.ask({ kind: "complete", path, text, offset })
+  return reply.kind === "completed" ? reply.items : []
+}
+
+/** What is known of the text at an offset of a file. */
+export async function hoverAt(path: string, text: string, offset: number): Promise<ShownHover | undefined> {
+  const reply = await worker.ask({ kind: "hover", path, text, offset })
+  return reply.kind === "hovered" ? reply.hover : undefined
 }

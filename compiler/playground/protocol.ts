@@ -63,11 +63,39 @@ export type StoreAnswer =
   | { readonly kind: "list"; readonly names: readonly string[] }
   | { readonly kind: "error"; readonly message: string }
 
+/** A proposal for the text between two offsets. */
+export interface ShownCompletion {
+  readonly label: string
+  /** A word for the icon: `keyword`, `type`, … */
+  readonly kind: string
+  readonly detail?: string | undefined
+  readonly docs?: string | undefined
+  readonly insert: string
+  readonly start: number
+  readonly end: number
+}
+
+/** What is known of the text between two offsets, as Markdown. */
+export interface ShownHover {
+  readonly start: number
+  readonly end: number
+  readonly markdown: string
+}
+
+/** A place in a file. `text` is that of the editor, which may be newer than the project that was opened last. */
+interface TextPlace {
+  readonly path: string
+  readonly text: string
+  readonly offset: number
+}
+
 /** What the page asks its worker. */
 export type WorkerRequest =
   | { readonly kind: "open"; readonly texts: ProjectTexts }
   | { readonly kind: "ask"; readonly question: StoreQuestion }
   | { readonly kind: "add"; readonly text: string; readonly tuple: TupleKey }
+  | ({ readonly kind: "complete" } & TextPlace)
+  | ({ readonly kind: "hover" } & TextPlace)
 
 /** What the worker replies. */
 export type WorkerReply =
@@ -75,3 +103,5 @@ export type WorkerReply =
   | { readonly kind: "answered"; readonly answer: StoreAnswer }
   /** Undefined: the text of the store file has errors. */
   | { readonly kind: "added"; readonly text: string | undefined }
+  | { readonly kind: "completed"; readonly items: readonly ShownCompletion[] }
+  | { readonly kind: "hovered"; readonly hover: ShownHover | undefined }

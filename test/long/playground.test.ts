@@ -8,7 +8,7 @@ import { unzipSync } from "fflate"
 import { type Browser, chromium, type Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { projectRoot } from "../structure/tree.ts"
-import { usableByEverybody, watchedPage } from "../support/browser-page.ts"
+import { usableByEverybody, violationsOf, watchedPage } from "../support/browser-page.ts"
 import { chromiumPath } from "../support/chromium.ts"
 
 const executablePath = chromiumPath()
@@ -131,6 +131,28 @@ describeBrowser("the playground in a browser", () => {
     await page.getByRole("button", { name: "model.fga:10" }).waitFor()
     await page.getByRole("button", { name: "model.fga:10" }).click()
     expect(await page.evaluate("document.activeElement.shadowRoot !== null")).toBe(true)
+  })
+
+  test("proposes and explains in a model and in gateway.conf", async () => {
+    await openFiles({ "model.fga": model, "gateway.conf": "gateway a { listen 127.0.0.1:8000 }\n" })
+    const sources = page.getByRole("combobox", { name: "Source" })
+    const proposed = (name: RegExp) => page.getByRole("option", { name })
+    await page.getByRole("textbox", { name: "Source: model.fga" }).click()
+    await page.keyboard.press("ControlOrMeta+End")
+    await page.keyboard.type("    define editor: [gr")
+    await proposed(/^group/)
+      .first()
+      .waitFor()
+    expect(await violationsOf(page)).toEqual([])
+    await page.keyboard.press("Enter")
+    await page.locator(".cm-line", { hasText: "define editor: [group" }).waitFor()
+    await sources.selectOption("gateway.conf")
+    await page.getByText("listen", { exact: true }).hover()
+    await page.locator(".cm-known", { hasText: "listen" }).waitFor()
+    await page.getByRole("textbox", { name: "Source: gateway.conf" }).click()
+    await page.keyboard.press("ControlOrMeta+End")
+    await page.keyboard.type("ap")
+    await proposed(/^api/).first().waitFor()
   })
 
   test("adds tuples by buttons", async () => {

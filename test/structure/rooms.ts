@@ -643,6 +643,7 @@ export const rooms: readonly Room[] = [
     may: [],
     lazily: ["runtime/check", "runtime/control", "runtime/plan"],
     packages: [
+      "@codemirror/autocomplete",
       "@codemirror/commands",
       "@codemirror/language",
       "@codemirror/lint",
@@ -1021,6 +1022,7 @@ export const rooms: readonly Room[] = [
       "compiler/model",
       "compiler/model-compare",
       "compiler/model-test",
+      "compiler/service",
       "runtime/check",
       "runtime/control/console/page",
       "runtime/plan",

@@ -1,7 +1,13 @@
+import {
+  autocompletion,
+  type CompletionContext,
+  completionKeymap,
+  insertCompletionText,
+} from "@codemirror/autocomplete"
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands"
 import { type Diagnostic, lintGutter, setDiagnostics } from "@codemirror/lint"
-import { Annotation, EditorState } from "@codemirror/state"
-import { EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view"
+import { Annotation, EditorState, type Extension } from "@codemirror/state"
+import { EditorView, highlightActiveLine, hoverTooltip, keymap, lineNumbers } from "@codemirror/view"
 import { useEffect, useRef } from "preact/hooks"
 import { languageOf } from "./languages.ts"
 
@@ -19,6 +25,27 @@ export interface EditorPlace {
   readonly line?: number
 }
 
+/** A proposal for the text between two offsets. `docs` are Markdown, shown as text. */
+export interface EditorProposal {
+  readonly label: string
+  readonly kind: string
+  readonly detail?: string | undefined
+  readonly docs?: string | undefined
+  readonly insert: string
+  readonly start: number
+  readonly end: number
+}
+
+/** Answers questions about the text of an editor, by its path. */
+export interface EditorHelp {
+  complete(path: string, text: string, offset: number): Promise<readonly EditorProposal[]>
+  hover(
+    path: string,
+    text: string,
+    offset: number,
+  ): Promise<{ readonly start: number; readonly end: number; readonly markdown: string } | undefined>
+}
+
 /** What an editor shows. A change of `path` or `label` makes a new editor; a change of `text` changes it. */
 export interface EditorProps {
   /** Its ending chooses the language. */
@@ -27,6 +54,8 @@ export interface EditorProps {
   readonly text: string
   readonly marks?: readonly EditorMark[] | undefined
   readonly place?: EditorPlace | undefined
+  /** Absent: nothing is proposed or explained. The first value counts. */
+  readonly help?: EditorHelp | undefined
   /** Absent: the text can be read only. */
   readonly onChange?: ((text: string) => void) | undefined
 }
@@ -53,6 +82,13 @@ const theme = EditorView.theme({
     border: "1px solid var(--strong-rule)",
     maxWidth: "420px",
   },
+  ".cm-known": { padding: "6px 10px", whiteSpace: "pre-wrap" },
+  ".cm-tooltip-autocomplete > ul > li[aria-selected]": {
+    backgroundColor: "var(--accent)",
+    color: "var(--on-accent)",
+  },
+  ".cm-completionDetail": { color: "inherit", opacity: "0.8" },
+  ".cm-completionInfo": { whiteSpace: "pre-wrap" },
 })
 
 /** The editor of one text. It is in a shadow root: there CodeMirror adds its styles as objects, which the content policy allows. */
@@ -112,7 +148,10 @@ export function Editor(props: EditorProps) {
   return <div class="editor" ref={host} />
 }
 
-function stateOf({ path, label, text, onChange }: EditorProps, changed: (text: string) => void): EditorState {
+function stateOf(
+  { path, label, text, onChange, help }: EditorProps,
+  changed: (text: string) => void,
+): EditorState {
   return EditorState.create({
     doc: text,
     extensions: [
@@ -130,9 +169,53 @@ function stateOf({ path, label, text, onChange }: EditorProps, changed: (text: s
         if (docChanged && !transactions.some((each) => each.annotation(fromPage) === true))
           changed(state.doc.toString())
       }),
+      help === undefined ? [] : helpOf(path, help),
       theme,
     ],
   })
+}
+
+/** Proposals while somebody types or presses Ctrl+Space, and what is known of the word under the mouse. */
+function helpOf(path: string, help: EditorHelp): Extension {
+  const source = async (context: CompletionContext) => {
+    const { state, pos, explicit } = context
+    if (!explicit && context.matchBefore(/[\w.#$]$/) === null) return null
+    const found = await help.complete(path, state.doc.toString(), pos)
+    const [first] = found
+    if (first === undefined) return null
+    return {
+      from: first.start,
+      validFor: /^[\w-]*$/,
+      options: found.map(({ label, kind, detail, docs, insert, start, end }) => ({
+        ...{ label, type: kind },
+        ...(detail === undefined ? {} : { detail }),
+        ...(docs === undefined ? {} : { info: docs }),
+        apply: (view: EditorView) =>
+          view.dispatch(
+            insertCompletionText(view.state, insert, start, Math.max(end, view.state.selection.main.head)),
+          ),
+      })),
+    }
+  }
+  return [
+    autocompletion({ override: [source], icons: false }),
+    keymap.of(completionKeymap),
+    hoverTooltip(async ({ state }, offset) => {
+      const found = await help.hover(path, state.doc.toString(), offset)
+      if (found === undefined) return null
+      const { start, end, markdown } = found
+      return {
+        pos: start,
+        end,
+        create: () => {
+          const dom = document.createElement("div")
+          dom.className = "cm-known"
+          dom.textContent = markdown.replaceAll(/^```.*\n?/gm, "").trim()
+          return { dom }
+        },
+      }
+    }),
+  ]
 }
 
 /** The text may have become shorter since it was judged. */
