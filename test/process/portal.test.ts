@@ -230,6 +230,31 @@ describePostgres("the developer portal", () => {
     expect((await ann.get("/api/subscriptions")).status).toBe(401)
   })
 
+  it("lets its pages call the published APIs with `try-it`, and no other site", async () => {
+    const { url, ports } = await startPortal(stops, "auth oidc login; try-it")
+    const ask = async (path: string, origin: string) => {
+      const headers = {
+        origin,
+        "access-control-request-method": "PUT",
+        "access-control-request-headers": "x-api-key",
+      }
+      const found = await fetch(`http://127.0.0.1:${ports.gateway}${path}`, { method: "OPTIONS", headers })
+      return found.headers.get("access-control-allow-origin")
+    }
+    expect(await ask("/v2/orders/7", url)).toBe(url)
+    expect(await ask("/v2/orders/7", "https://evil.example")).toBeNull()
+    expect(await ask("/canaryhidden/canarystaff", url)).toBeNull()
+    const refused = await fetch(`http://127.0.0.1:${ports.gateway}/v2/orders`, { headers: { origin: url } })
+    expect([refused.status, refused.headers.get("access-control-allow-origin")]).toEqual([401, url])
+    expect(refused.headers.get("access-control-allow-credentials")).toBeNull()
+    const visitor = new PortalBrowser(url)
+    const about = await visitor.get("/api/portal")
+    expect(about.json).toMatchObject({ tryIt: true, gateway: `http://127.0.0.1:${ports.gateway}` })
+    expect(about.headers["content-security-policy"]).toContain(
+      `connect-src 'self' http://127.0.0.1:${ports.gateway};`,
+    )
+  })
+
   it("can be read without sign-in, follows plans, and closes with the last one", async () => {
     const { url, apply, runtime } = await startPortal(stops, "")
     const visitor = new PortalBrowser(url)

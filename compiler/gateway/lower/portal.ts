@@ -6,7 +6,7 @@ import {
   portalDocumentMax,
   portalDocumentsMax,
 } from "../../../runtime/plan/portal.ts"
-import { addressText, type DeclaredListener, type Route } from "../../../runtime/plan/resources.ts"
+import type { DeclaredListener, Route } from "../../../runtime/plan/resources.ts"
 import type { LoadText } from "../../../runtime/plan/text.ts"
 import { Report } from "../../core/diagnostic.ts"
 import { shown } from "../../core/shown.ts"
@@ -17,8 +17,9 @@ import { type DescribedOperation, neededOpenapi } from "../described.ts"
 import { exportParts, type Served, versionsOfApi } from "../export-api.ts"
 import type { PortalFiles } from "../portal-files.ts"
 import type { Program } from "../program.ts"
-import { portalListeners, reachOf } from "./listen.ts"
+import { portalListeners } from "./listen.ts"
 import { lowerClient, originOf } from "./oidc-clients.ts"
+import { firstOrigin, tryItOf } from "./try-it.ts"
 import type { Values } from "./values.ts"
 
 /** What lowering the portal needs. `served`: the routes without those that serve documents; `gateway`: as in the plan. */
@@ -49,7 +50,7 @@ export function lowerPortal(context: PortalContext): Pick<PlanBody, "portal"> {
   }
   const signIn = signInOf(block, context)
   const plan: PortalPlan = {
-    ...{ listen, ...addresses, ...signIn },
+    ...{ listen, ...addresses, ...signIn, ...tryItOf(program, addresses, report) },
     title: statementOf(block, "title")?.args.value<string>("title") || (context.gateway?.name ?? "API"),
     ...(files.logo === undefined ? {} : { logo: files.logo }),
     ...(files.style === undefined ? {} : { style: files.style }),
@@ -68,11 +69,8 @@ function addressField(
 ): { readonly external?: LoadText; readonly gateway?: LoadText } {
   if (said === "broken") return {}
   if (said !== undefined) return { [field]: said }
-  const found = listen.find(
-    (each) => !("at" in each) && each.redirect === undefined && reachOf(each.host) !== "everywhere",
-  )
-  if (found === undefined || "at" in found) return {}
-  return { [field]: `${found.tls === undefined ? "http" : "https"}://${addressText(found)}` }
+  const found = firstOrigin(listen)
+  return found === undefined ? {} : { [field]: found }
 }
 
 /** The published versions of the APIs, by name. */

@@ -34,6 +34,7 @@ import { checkScripts } from "./readable-by-any-page.ts"
 import { alwaysAnswers, answersItself, namesCaller, nearestAuth, runsInbound } from "./route-statements.ts"
 import type { Item } from "./scope.ts"
 import { declaredBy, type Lowered, type LowerStep, type PlanSteps, type StepContext } from "./step.ts"
+import { PortalSharing } from "./try-it.ts"
 import type { Validation } from "./validation.ts"
 
 /** Maximum number of steps in a section of a route, and in a block. */
@@ -86,6 +87,7 @@ export class RouteLowering {
   readonly #memo: Memo
   readonly #limits: Limits
   readonly #cacheHalves = new CacheHalves()
+  readonly #portal: PortalSharing
   readonly #edited: boolean
   readonly #contexts = new WeakMap<StatementPlace, Map<string, StepContext>>()
 
@@ -101,6 +103,7 @@ export class RouteLowering {
     this.#edited = shared.program.recorder !== undefined
     this.#policies = policies
     this.#shared = shared
+    this.#portal = new PortalSharing(shared.program, shared.values, shared.steps)
     this.#places = places
     this.#backends = backends
     this.#timeoutMs = timeoutOf(shared.program.gateway)
@@ -142,7 +145,7 @@ export class RouteLowering {
     const cors = [...this.#cors(source, items, inboundPlace), ...documents.cors]
     const cache = this.#cache(items, inboundPlace, outboundPlace)
     const steps = [
-      ...cors,
+      ...(cors.length > 0 ? cors : this.#portal.of(source)),
       ...this.#nearest(items, compressStatement, inboundPlace),
       ...this.#inbound(source, items, authItems, inboundPlace, outboundPlace, documents),
     ]

@@ -43,6 +43,13 @@ export const portalRows: readonly StatementRow[] = [
     example: 'gateway "https://api.acme.example"',
   },
   {
+    keyword: "try-it",
+    forms: [{ args: [] }],
+    byDefault: "the pages send no requests to the gateway",
+    docs: "The pages offer to send requests to `gateway`, with the person's own key or token. Routes of the published APIs get CORS for `external`, without cookies; an API with a `cors` of its own decides itself, so add the origin of the portal there.",
+    example: "try-it",
+  },
+  {
     keyword: "logo",
     forms: [{ args: [slot("path", "constant", { label: '"FILE.svg"' })] }],
     byDefault: "no logo",
