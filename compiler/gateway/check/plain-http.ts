@@ -13,6 +13,7 @@ interface CredentialUser {
 /** Warns of credentials that others on the network could read: those of operators, and those that are exchanged with identity providers. */
 export function checkPlainHttp(program: Program, report: Report): void {
   checkControl(program, report)
+  checkPortal(program, report)
   const atIssuer = (block: BoundBlock | undefined, user: CredentialUser) => {
     const name = statementOf(block, "issuer")?.args.word("issuer")?.text
     if (name !== undefined) checkIssuer(name, user, program, report)
@@ -36,6 +37,30 @@ export function checkPlainHttp(program: Program, report: Report): void {
       const user = { span: headSpan(statement), does: "the secret is sent to" }
       checkIssuer(args.word("issuer")?.text ?? "", user, program, report)
     }
+}
+
+/** Browsers keep the cookie of a session only over HTTPS, or from this machine. A proxy that `external` names may have the TLS. */
+function checkPortal(program: Program, report: Report): void {
+  const block = program.portal?.block
+  const auth = statementOf(block, "auth")
+  if (auth === undefined || block?.damaged !== false || statementOf(block, "external") !== undefined) return
+  for (const { args, block: own } of statementsOf(block, "listen")) {
+    if (statementOf(own, "tls") !== undefined) continue
+    for (const { argument, value } of args.all("address")) {
+      if (typeof value !== "object" || value === null || !("host" in value)) continue
+      const host = String(value.host)
+      if (host === "localhost" || host === "::1" || host.startsWith("127.")) continue
+      report.add(
+        "SP3073",
+        argument.span,
+        "browsers do not keep the sessions of the portal that come over plain HTTP",
+        {
+          related: [{ span: headSpan(auth.statement), message: "the sessions" }],
+          help: "Add `tls` to this `listen`, or `external` with the address of the proxy that has it.",
+        },
+      )
+    }
+  }
 }
 
 function checkControl(program: Program, report: Report): void {
