@@ -27,6 +27,7 @@ import type { PrunePorts } from "./prune.ts"
 import type { SubscriptionDesk } from "./subscription-desk.ts"
 import type { TokenPorts } from "./token-desk.ts"
 import type { TrafficHistory } from "./traffic-history.ts"
+import type { TupleImpactPorts } from "./tuple-impact.ts"
 import type { UsageDesk } from "./usage-desk.ts"
 
 /** One reason why a plan cannot be applied. `origin` is `file:line` in the text of the plan. */
@@ -129,7 +130,7 @@ export interface HealthPorts {
 }
 
 /** The operations of the control API; runtime/main implements them. Methods reject with `Unavailable` when the database does not answer. */
-export interface ControlPorts extends HealthPorts, ImpactPorts {
+export interface ControlPorts extends HealthPorts, ImpactPorts, TupleImpactPorts {
   /** The newest plan; undefined when no plan was ever applied. */
   current(): Promise<PlanAnswer | undefined>
   plan(serial: number): Promise<PlanAnswer | undefined>

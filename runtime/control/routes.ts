@@ -50,6 +50,7 @@ export const routeRules: Readonly<Record<string, RouteRule>> = {
   "POST /v1/plan/changes": read("viewer", "plan.read"),
   "PUT /v1/plan": change("publisher", "plan.apply"),
   "POST /v1/plan/impact": { needs: "viewer", operation: "plan.impact", audit: "read" },
+  "POST /v1/tuples/impact": { needs: "viewer", operation: "engine.read", audit: "read" },
   "POST /v1/rollback": change("publisher", "plan.rollback"),
   "POST /v1/rollback/without-database": { needs: "admin", operation: "plan.rollback", audit: "journal" },
   "GET /v1/kept-plans": read("viewer", "plan.read"),

@@ -35,6 +35,7 @@ import { addPruneRoute } from "./prune.ts"
 import { addRouteRoutes } from "./route-desk.ts"
 import { addSubscriptionRoutes } from "./subscription-desk.ts"
 import { addTokenRoutes } from "./token-desk.ts"
+import { addTupleImpactRoute } from "./tuple-impact.ts"
 import { addUsageRoutes } from "./usage-desk.ts"
 
 /** Where to listen. */
@@ -111,6 +112,7 @@ export async function startControl(settings: ControlSettings, ports: ControlPort
     addConsentRoutes(app, ports)
     addCanaryRoutes(app, ports)
     addImpactRoute(app, ports)
+    addTupleImpactRoute(app, ports)
     addMoveRoutes(app, ports.moves)
     addSubscriptionRoutes(app, ports.subscriptions)
     addUsageRoutes(app, ports.usage)

@@ -30,6 +30,7 @@ import { judgeCanaries } from "./open-canaries.ts"
 import type { OutageRollbacks } from "./outage-rollbacks.ts"
 import { planImpact } from "./plan-impact.ts"
 import { StartError } from "./start-error.ts"
+import { tupleImpact } from "./tuple-impact.ts"
 import { TupleMover } from "./tuple-mover.ts"
 import { openWebhooks, type WebhookSettings } from "./webhooks.ts"
 
@@ -151,6 +152,8 @@ function portsOf(
       finish: (store) => finishMoves(parts.database, store),
     },
     impact: (question) => planImpact(parts, question),
+    tupleImpact: async (question) =>
+      tupleImpact({ database: parts.database, plan: (await keeper.current())?.plan }, question),
     explain: (question) => parts.view.explain(question),
     refusal: (id) => parts.view.refusal(id),
     recentRefusals: () => parts.view.recentRefusals(),

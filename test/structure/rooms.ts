@@ -595,7 +595,7 @@ export const rooms: readonly Room[] = [
   // Compares two models over the tuples of a store, in a thread of its own.
   {
     path: "runtime/impact",
-    doors: ["store-impact"],
+    doors: ["edited-store", "store-impact"],
     may: ["runtime/plan", "runtime/check"],
     builtins: ["node:module", "node:timers/promises", "node:worker_threads"],
   },
@@ -617,6 +617,7 @@ export const rooms: readonly Room[] = [
       "subscription-desk",
       "token",
       "traffic-history",
+      "tuple-impact",
       "usage-desk",
     ],
     may: [
