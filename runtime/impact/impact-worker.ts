@@ -2,7 +2,7 @@
 // of the build (dist/impact-worker.js), because a worker starts from a file.
 import { parentPort, workerData } from "node:worker_threads"
 import type { ImpactRow } from "../check/access-change.ts"
-import { accessImpact, ImpactTuples } from "../check/impact.ts"
+import { type AccessImpact, accessImpact, ImpactTuples } from "../check/impact.ts"
 import { loadModel } from "../check/loaded-model.ts"
 import type { FromImpactThread, ImpactJob, ToImpactThread } from "./messages.ts"
 import { pauseFor } from "./pace.ts"
@@ -32,23 +32,40 @@ async function compare(): Promise<void> {
   const finishing = tuples.finish()
   const pause = pauseFor(job.share)
   while (finishing.next().done !== true) await pause()
-  const running = accessImpact({
+  const terms = {
     ...{ tuples, before: loadModel(job.before), after: loadModel(job.after), context: job.context },
     ...{ memoryBytes: job.memoryBytes, depthMax: job.depthMax },
-    onRow: job.rows ? (row) => void rows.push(row) : undefined,
-  })
-  let told = 0
-  let step = running.next()
-  for (; step.done !== true; step = running.next()) {
-    if (rows.length >= rowsAtOnce) sendRows()
-    while (untaken >= untakenMax) await new Promise<void>((resolve) => (onTaken = resolve))
-    await pause()
-    if (performance.now() - told < progressMs) continue
-    told = performance.now()
-    send({ kind: "progress", progress: step.value })
   }
+  const run = async (withRows: boolean): Promise<AccessImpact> => {
+    const running = accessImpact({ ...terms, onRow: withRows ? (row) => void rows.push(row) : undefined })
+    let told = 0
+    let step = running.next()
+    for (; step.done !== true; step = running.next()) {
+      if (rows.length >= rowsAtOnce) sendRows()
+      while (untaken >= untakenMax) await new Promise<void>((resolve) => (onTaken = resolve))
+      await pause()
+      if (performance.now() - told < progressMs) continue
+      told = performance.now()
+      send({ kind: "progress", progress: step.value })
+    }
+    return step.value
+  }
+  const impact = await run(job.rows === true)
+  // Only the result tells how many rows there are.
+  if (typeof job.rows === "number" && rowsOf(impact) <= job.rows) await run(true)
   sendRows()
-  send({ kind: "done", tuples: tuples.count, impact: step.value })
+  send({ kind: "done", tuples: tuples.count, impact })
+}
+
+/** The number of rows of a result. */
+function rowsOf({ relations }: AccessImpact): number {
+  const sum = (numbers: readonly number[]) => numbers.reduce((all, each) => all + each, 0)
+  return sum(
+    relations.flatMap(({ users, sets, exceptions, everyone }) => [
+      ...[...Object.values(users), ...Object.values(sets), exceptions],
+      ...everyone.map(({ objects }) => objects),
+    ]),
+  )
 }
 
 parentPort?.on("message", (message: ToImpactThread) => {

@@ -8,8 +8,8 @@ export interface ImpactJob {
   readonly before: ModelPlan
   readonly after: ModelPlan
   readonly context: Readonly<Record<string, unknown>> | undefined
-  /** Whether every row is sent, and not only samples. */
-  readonly rows: boolean
+  /** Whether every row is sent, and not only samples. A number: if there are at most so many. */
+  readonly rows: boolean | number
   readonly memoryBytes: number
   readonly depthMax: number
   /** Part of a core that the thread may use, above 0, at most 1. */

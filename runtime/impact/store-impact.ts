@@ -36,8 +36,8 @@ export interface StoreImpactTerms {
   readonly after: ModelPlan
   /** Values for conditions. */
   readonly context?: Readonly<Record<string, unknown>> | undefined
-  /** Whether every row is wanted, and not only samples. */
-  readonly rows: boolean
+  /** Whether every row is wanted, and not only samples. A number: if there are at most so many. */
+  readonly rows: boolean | number
   readonly depthMax: number
   /** Default: 1 GB. */
   readonly memoryBytes?: number | undefined

@@ -1,4 +1,4 @@
-import type { AccessChange, ImpactRow } from "../check/access-change.ts"
+import type { ImpactRow } from "../check/access-change.ts"
 import { loadModel } from "../check/loaded-model.ts"
 import type { TupleRow } from "../check/ports.ts"
 import { rowOf, validateTuple } from "../check/tuple.ts"
@@ -50,26 +50,13 @@ export async function tupleImpact(
     ...{ storeId: store.id, before: edited.before, after: edited.after, context: question.context },
     ...{ depthMax: plan?.plan.authz?.limits.depthMax ?? Number.POSITIVE_INFINITY, signal: question.signal },
   }
-  const { result, revision } = await resultOf(storeImpact({ ...terms, rows: false }), () => undefined)
-  const { relations, users, objects, compared, candidates } = result
-  const sum = (counts: Readonly<Record<AccessChange, number>>) =>
-    Object.values(counts).reduce((all, each) => all + each, 0)
-  const count = relations.reduce(
-    (all, each) =>
-      all +
-      sum(each.users) +
-      sum(each.sets) +
-      each.exceptions +
-      each.everyone.reduce((some, { objects: of }) => some + of, 0),
-    0,
-  )
   const rows: ImpactRow[] = []
-  if (count > 0 && count <= rowsMax)
-    await resultOf(storeImpact({ ...terms, rows: true }), (more) => rows.push(...more))
+  const { result, revision } = await resultOf(storeImpact({ ...terms, rows: rowsMax }), rows)
+  const { relations, users, objects, compared, candidates } = result
   return {
     ...{ revision, users, objects, compared, candidates },
     relations: relations.map(({ samples: _, ...relation }) => relation),
-    rows: count <= rowsMax ? rows : null,
+    rows: relations.length === 0 || rows.length > 0 ? rows : null,
   }
 }
 
@@ -87,10 +74,10 @@ function editOf(question: TupleImpactQuestion, moves: TupleMoves): TupleEdit | u
 
 async function resultOf(
   events: AsyncIterable<StoreImpactEvent>,
-  onRows: (rows: readonly ImpactRow[]) => void,
+  rows: ImpactRow[],
 ): Promise<Extract<StoreImpactEvent, { result: unknown }>> {
   for await (const event of events) {
-    if ("rows" in event) onRows(event.rows)
+    if ("rows" in event) rows.push(...event.rows)
     if ("result" in event) return event
   }
   throw new Error("the comparison ended without a result")

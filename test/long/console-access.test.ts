@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { author, control, type Ports, planOfEngine, token } from "../process/project.ts"
-import { usableByEverybody } from "../support/browser-page.ts"
+import { usableByEverybody, watchedPage } from "../support/browser-page.ts"
 import { type ConsoleBrowser, consoleBrowserMissing, openConsole } from "../support/console-browser.ts"
 
 /** Markup that would change the title. */
@@ -41,6 +41,19 @@ const views: readonly (readonly [path: string, text: string])[] = [
   ["access/tuples?object=order:1", "office_hours"],
   ["access/tuples?relation=viewer", "Name an object or a user"],
   ["access/tuples?store=none", "There is no such store"],
+  ["access/matrix", "Choose an object"],
+  ['access/matrix?object=order:1&context={"hour":10}', "the first ones of a longer list"],
+  ["access/matrix?object=order:1&people=user:bob,user:cleo", "2 people"],
+  ["access/edit", "Nothing is to be changed yet"],
+  [
+    `access/edit?steps=${encodeURIComponent("+group:all#member viewer order:2\n-user:bob blocked order:1")}`,
+    "everybody in",
+  ],
+  [`access/edit?steps=${encodeURIComponent("+user:* viewer order:2")}`, "everybody of type"],
+  [
+    `access/edit?steps=${encodeURIComponent("+order:1 viewer order:2")}`,
+    "is not an allowed type restriction",
+  ],
   ["access/none", "There is no such view"],
 ]
 
@@ -144,6 +157,76 @@ describeBrowser("the page Access in a browser", () => {
     await page.getByText("Allowed").waitFor()
   })
 
+  test("tells who gains and loses before it writes, and just that comes true", async () => {
+    await open("access/edit")
+    const add = async (user: string, relation: string, object: string, button: string) => {
+      await page.getByRole("combobox", { name: "User" }).fill(user)
+      await page.getByRole("combobox", { name: "Relation" }).fill(relation)
+      await page.getByRole("combobox", { name: "Object" }).fill(object)
+      await page.getByRole("button", { name: button }).click()
+    }
+    await add("group:few#member", "viewer", "order:1", "Add this tuple")
+    await add("user:dora", "viewer", "order:all", "Add this tuple")
+    await add("user:bob", "blocked", "order:all", "Remove this tuple")
+    await page.getByText("accesses of named users").first().waitFor()
+    const before = await allAccess(ports)
+    const answer = await control(ports, "POST", "/v1/tuples/impact", {
+      store: "acme",
+      writes: [
+        { user: "group:few#member", relation: "viewer", object: "order:1" },
+        { user: "user:dora", relation: "viewer", object: "order:all" },
+      ],
+      deletes: [{ user: "user:bob", relation: "blocked", object: "order:all" }],
+      context: { hour: 10 },
+    })
+    const said = (answer.body["rows"] as { user: string; object: string; relation: string; change: string }[])
+      .filter(({ user, change }) => !user.includes("#") && change !== "unchanged")
+      .map(
+        ({ user, object, relation, change }) => `${change} ${user} ${relation.split("#").at(-1)} ${object}`,
+      )
+    expect((await rows().allTextContents()).join(" ")).toContain("user:bob")
+    await page.getByRole("button", { name: "Write: add 2 tuples, remove 1 tuple" }).click()
+    await page.getByText("3 tuples were changed").waitFor()
+    const after = await allAccess(ports)
+    const happened = [
+      ...[...after].filter((each) => !before.has(each)).map((each) => `gains ${each}`),
+      ...[...before].filter((each) => !after.has(each)).map((each) => `loses ${each}`),
+    ]
+    expect(said.sort()).toEqual(happened.sort())
+    expect(said.length).toBeGreaterThan(2)
+    // What exists cannot be added again.
+    await open(`access/edit?steps=${encodeURIComponent("+user:dora viewer order:all")}`)
+    await page.getByText("Nobody gains or loses access").waitFor()
+    await page.getByRole("button", { name: "Write: add 1 tuple" }).click()
+    await page.getByText("already exists").waitFor()
+  })
+
+  test("shows a viewer no button that writes, and writes nothing for one", async () => {
+    const expiresAt = "2100-01-01T00:00:00Z"
+    const made = await control(ports, "POST", "/v1/tokens", { name: "vera", role: "viewer", expiresAt })
+    const other = await opened.browser.newContext()
+    const viewer = await watchedPage(other, opened.faults, origin())
+    await viewer.goto(`${origin()}/console/access/tuples?object=order:1`)
+    await viewer.getByLabel("Token").fill(String(made.body["secret"]))
+    await viewer.keyboard.press("Enter")
+    await viewer.getByRole("link", { name: "folder:root" }).waitFor()
+    expect(await viewer.getByRole("link", { name: /Remove|Edit/ }).count()).toBe(0)
+    await viewer.goto(
+      `${origin()}/console/access/edit?steps=${encodeURIComponent("+user:eve viewer order:2")}`,
+    )
+    await viewer.getByText("access of a named user").waitFor()
+    expect(await viewer.getByRole("button").allTextContents()).toEqual(["Sign out"])
+    const refused = await control(
+      ports,
+      "POST",
+      "/authz/stores/acme/write",
+      { writes: { tuple_keys: [{ user: "user:eve", relation: "viewer", object: "order:2" }] } },
+      `Bearer ${made.body["secret"]}`,
+    )
+    expect(refused.status).toBe(403)
+    await other.close()
+  })
+
   test("shows names with markup as text", async () => {
     await open(`access/check?user=${encodeURIComponent(evilName)}&relation=viewer&object=order:1`)
     await page.getByText("Allowed").waitFor()
@@ -161,13 +244,35 @@ describeBrowser("the page Access in a browser", () => {
       ({ entry }) => JSON.parse(entry) as { path: string },
     )
     const asked = new Set(entries.map(({ path }) => path.split("/").at(-1)))
-    expect(["explain", "list-users", "list-objects", "read"].filter((path) => !asked.has(path))).toEqual([])
+    expect(
+      ["explain", "list-users", "list-objects", "read", "matrix", "impact", "write"].filter(
+        (path) => !asked.has(path),
+      ),
+    ).toEqual([])
   })
 
   test("had no error, and broke its own policy nowhere", () => {
     expect(opened.faults).toEqual([])
   })
 })
+
+/** Who has which relation to the orders and the folder, of some users: `user:ann viewer order:1`. */
+async function allAccess(ports: Ports): Promise<Set<string>> {
+  const users = ["finn", "bob", "gus", "dora", "cleo", "u000001", "stranger"].map((name) => `user:${name}`)
+  const relations = ["viewer", "guest", "blocked"]
+  const objects = ["order:1", "order:2", "order:all"]
+  const { body } = await control(ports, "POST", "/authz/stores/acme/matrix", {
+    ...{ users, relations, objects, context: { hour: 10 }, consistency: "HIGHER_CONSISTENCY" },
+  })
+  const cells = body["cells"] as boolean[][][]
+  return new Set(
+    users.flatMap((user, u) =>
+      relations.flatMap((relation, r) =>
+        objects.flatMap((object, o) => (cells[u]?.[r]?.[o] ? [`${user} ${relation} ${object}`] : [])),
+      ),
+    ),
+  )
+}
 
 /** A group of a hundred thousand users, and some tuples of every form. */
 async function writeTuples(ports: Ports): Promise<void> {
@@ -180,6 +285,10 @@ async function writeTuples(ports: Ports): Promise<void> {
     { user: evilName, relation: "viewer", object: "order:1" },
     { user: "user:*", relation: "viewer", object: "order:all" },
     { user: "user:bob", relation: "blocked", object: "order:all" },
+    { user: "user:finn", relation: "member", object: "group:few" },
+    { user: "user:bob", relation: "member", object: "group:few" },
+    { user: "user:gus", relation: "member", object: "group:few" },
+    { user: "user:u000001", relation: "member", object: "group:few" },
   ]
   for (let at = 0; at < members; at++)
     lines.push({

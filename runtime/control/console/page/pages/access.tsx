@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals"
 import type { ComponentType } from "preact"
 import { useEffect } from "preact/hooks"
+import { may } from "../client.ts"
 import { type EngineStore, readStores, readTypes } from "../engine.ts"
 import { useAsked } from "../loaded.ts"
 import { Empty, Failed, Loading, PageHead } from "../parts/basic.tsx"
@@ -10,6 +11,8 @@ import type { AccessView } from "./access/view.ts"
 interface View {
   readonly name: string
   readonly title: string
+  /** What an operator must be allowed to do so that the view is offered. Its address works for everybody. */
+  readonly needs?: string
   load(): Promise<{ readonly default: ComponentType<AccessView> }>
 }
 
@@ -18,7 +21,9 @@ const views: readonly View[] = [
   { name: "check", title: "Check", load: () => import("./access/check.tsx") },
   { name: "who", title: "Who can", load: () => import("./access/who.tsx") },
   { name: "what", title: "What may", load: () => import("./access/what.tsx") },
+  { name: "matrix", title: "Matrix", load: () => import("./access/matrix.tsx") },
   { name: "tuples", title: "Tuples", load: () => import("./access/tuples.tsx") },
+  { name: "edit", title: "Edit", needs: "engine.write", load: () => import("./access/edit.tsx") },
 ]
 
 /** Who may do what: questions to the engine, and the tuples that decide them. */
@@ -28,6 +33,7 @@ export default function Access() {
   const found = stores.answer.value
   const given = query.get("store")
   const store = given === null ? found?.[0] : found?.find(({ id, name }) => id === given || name === given)
+  const offered = views.filter(({ needs }) => needs === undefined || may("operator", needs))
   const view = views.find(({ name }) => name === (segments[1] ?? "check"))
   return (
     <>
@@ -37,7 +43,7 @@ export default function Access() {
         actions={found && found.length > 0 && <Stores stores={found} chosen={store} />}
       />
       <nav class="tabs" aria-label="Views of Access">
-        {views.map(({ name, title }) => (
+        {offered.map(({ name, title }) => (
           <a
             key={name}
             href={addressOf(["access", name], { store: given ?? undefined })}

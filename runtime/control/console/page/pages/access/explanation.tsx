@@ -5,9 +5,11 @@ import type {
   ProofNode,
   TupleKey,
 } from "../../../../../check/ports.ts"
+import { may } from "../../client.ts"
 import { Panel } from "../../parts/basic.tsx"
 import { conditionText, ProofTree, tupleText } from "../../parts/proof.tsx"
 import { addressOf, place } from "../../router.ts"
+import { textOfSteps } from "../../tuple-lines.ts"
 
 /** The answer to a check, with its proof or what prevents it. */
 export function Explained(props: {
@@ -108,10 +110,12 @@ function checkAddress(
 }
 
 function Miss({ miss: { add, remove, missing_context = [] } }: { readonly miss: NearestMiss }) {
-  const steps: (readonly [string, TupleKey])[] = [
+  const steps: (readonly ["add" | "remove", TupleKey])[] = [
     ...add.map((tuple) => ["add", tuple] as const),
     ...remove.map((tuple) => ["remove", tuple] as const),
   ]
+  const edit = steps.map(([kind, tuple]) => ({ kind, tuple }))
+  const store = place.value.query.get("store") ?? undefined
   return (
     <>
       {steps.map(([word, tuple], at) => (
@@ -120,7 +124,10 @@ function Miss({ miss: { add, remove, missing_context = [] } }: { readonly miss: 
           {word} <code>{tupleText(tuple)}</code>
         </span>
       ))}
-      {missing_context.length > 0 && <span class="quiet">, given {missing_context.join(", ")}</span>}
+      {missing_context.length > 0 && <span class="quiet">, given {missing_context.join(", ")}</span>}{" "}
+      {may("operator", "engine.write") && (
+        <a href={addressOf(["access", "edit"], { store, steps: textOfSteps(edit) })}>Preview …</a>
+      )}
     </>
   )
 }

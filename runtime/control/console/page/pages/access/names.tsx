@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
 import { useEffect, useMemo } from "preact/hooks"
 import { CallFailure } from "../../client.ts"
-import { askEngine } from "../../engine.ts"
+import { askEngine, type RelationsByType } from "../../engine.ts"
 import { counted } from "../../format.ts"
 import { FoundNames } from "../../names.ts"
 import { Empty, Failed, Loading } from "../../parts/basic.tsx"
@@ -186,4 +186,15 @@ export function userName({ object, wildcard, userset }: ListedUser): string {
   if (wildcard !== undefined) return `${wildcard.type}:*`
   if (userset !== undefined) return `${userset.type}:${userset.id}#${userset.relation}`
   return object === undefined ? "" : `${object.type}:${object.id}`
+}
+
+/** What can be listed: the types that tuples name directly as users, `user` first, then their sets. */
+export function userKinds(types: RelationsByType): readonly string[] {
+  const direct = [...types.values()].flatMap((relations) => [...relations.values()].flat())
+  const plain = new Set(direct.filter(({ relation }) => relation === undefined).map(({ type }) => type))
+  const sets = new Set(
+    direct.flatMap(({ type, relation }) => (relation === undefined ? [] : `${type}#${relation}`)),
+  )
+  const isUser = (type: string) => Number(type !== "user")
+  return [...[...plain].sort((one, other) => isUser(one) - isUser(other)), ...sets]
 }

@@ -25,8 +25,10 @@ export function Question(props: {
   /** More fields, whose names are given too. */
   readonly children?: ComponentChildren
   readonly onAsk?: () => void
+  /** Values of the address that stay, beside the store. */
+  readonly kept?: readonly string[]
 }) {
-  const { view, fields, button, children, onAsk } = props
+  const { view, fields, button, children, onAsk, kept = [] } = props
   const { query } = place.value
   return (
     <form
@@ -39,8 +41,11 @@ export function Question(props: {
           name,
           String(value).trim(),
         ])
-        const store = query.get("store") ?? undefined
-        const next = addressOf(["access", view], { store, ...Object.fromEntries(given) })
+        const rest = ["store", ...kept].map((name) => [name, query.get(name) ?? undefined])
+        const next = addressOf(["access", view], {
+          ...Object.fromEntries(rest),
+          ...Object.fromEntries(given),
+        })
         if (next === location.pathname + location.search) onAsk?.()
         else go(next)
       }}

@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
+import { may } from "../../client.ts"
 import { askEngine, type ListedTuple, type RelationsByType } from "../../engine.ts"
 import { agoText, counted, momentText } from "../../format.ts"
 import { Empty, Failed } from "../../parts/basic.tsx"
@@ -60,6 +61,7 @@ function Found(props: {
   const { store, filter, types } = props
   const { rows, hasMore, error, more } = useTuples(store, filter, types)
   const count = rows.value.length
+  const mayWrite = may("operator", "engine.write")
   if (error.value !== undefined) return <Failed error={error.value} retry={more} />
   if (count === 0 && !hasMore.value)
     return (
@@ -84,17 +86,18 @@ function Found(props: {
           { title: "User", class: "wide" },
           { title: "Condition", class: "desk" },
           { title: "Written", class: "desk" },
+          ...(mayWrite ? [{ title: "Edit", class: "narrow" }] : []),
         ]}
         count={count}
         more={hasMore.value}
         onEnd={more}
-        cells={(index) => cellsOf(rows.value[index])}
+        cells={(index) => cellsOf(rows.value[index], mayWrite)}
       />
     </section>
   )
 }
 
-function cellsOf(row: ListedTuple | undefined) {
+function cellsOf(row: ListedTuple | undefined, mayWrite: boolean) {
   if (row === undefined) return []
   const { user, relation, object, condition } = row.key
   const store = place.value.query.get("store") ?? undefined
@@ -121,6 +124,17 @@ function cellsOf(row: ListedTuple | undefined) {
     <span key="written" title={momentText(row.timestamp)}>
       {agoText(row.timestamp)}
     </span>,
+    ...(mayWrite
+      ? [
+          <a
+            key="remove"
+            href={addressOf(["access", "edit"], { store, steps: `-${user} ${relation} ${object}` })}
+            aria-label={`Remove ${user} ${relation} ${object}`}
+          >
+            Remove …
+          </a>,
+        ]
+      : []),
   ]
 }
 

@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals"
 import { Badge, Empty, Failed } from "../../parts/basic.tsx"
 import { addressOf, place } from "../../router.ts"
-import { type ListedUser, NameList, userName } from "./names.tsx"
+import { type ListedUser, NameList, userKinds, userName } from "./names.tsx"
 import { ContextField, contextOf, named, Question, relationsOf, typesAsNames } from "./question.tsx"
 import type { AccessView } from "./view.ts"
 
@@ -99,15 +99,4 @@ interface UsersPage {
 
 function namesOfPage({ users, excluded_users = [] }: UsersPage) {
   return { names: users.map(userName), excluded: excluded_users.map(userName) }
-}
-
-/** What can be listed: the types that tuples name directly as users, `user` first, then their sets. */
-function userKinds(types: AccessView["types"]): readonly string[] {
-  const direct = [...types.values()].flatMap((relations) => [...relations.values()].flat())
-  const plain = new Set(direct.filter(({ relation }) => relation === undefined).map(({ type }) => type))
-  const sets = new Set(
-    direct.flatMap(({ type, relation }) => (relation === undefined ? [] : `${type}#${relation}`)),
-  )
-  const isUser = (type: string) => Number(type !== "user")
-  return [...[...plain].sort((one, other) => isUser(one) - isUser(other)), ...sets]
 }
