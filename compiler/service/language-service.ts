@@ -16,12 +16,15 @@ import { hoverGateway, hoverName } from "./hover.ts"
 import { type InlayHint, inheritedHints } from "./inlay-hints.ts"
 import { type CodeLens, callerLenses } from "./lenses.ts"
 import type { Hover } from "./markdown.ts"
-import { type NameUse, ProjectNames } from "./names.ts"
+import type { NameUse } from "./name-use.ts"
+import { ProjectNames } from "./names.ts"
 import { OpenFiles } from "./open-files.ts"
 import { foldsOfGateway, type OutlineItem, outlineOfGateway, outlineOfModel } from "./outline.ts"
 import { ParsedModels } from "./parsed-models.ts"
 import { ProjectWords } from "./project-words.ts"
+import { placeText } from "./routes-at.ts"
 import { type SemanticToken, tokensOfGateway, tokensOfModel } from "./semantic-tokens.ts"
+import { isOfProject, testNamesOf } from "./test-names.ts"
 
 /** A remedy of a finding, as edits. */
 export interface CodeAction {
@@ -38,9 +41,13 @@ class Analysis {
   readonly compiled: Compiled
   readonly models: ParsedModels
   #names: ProjectNames | undefined
+  #allNames: ProjectNames | undefined
   #words: ProjectWords | undefined
+  readonly #readTests: () => readonly SourceFile[]
 
-  constructor(compiled: Compiled, models: ParsedModels) {
+  /** `readTests`: the files of tests and tuples that belong to the project. */
+  constructor(compiled: Compiled, models: ParsedModels, readTests: () => readonly SourceFile[]) {
+    this.#readTests = readTests
     this.compiled = compiled
     this.models = models
   }
@@ -53,6 +60,12 @@ class Analysis {
   get names(): ProjectNames {
     this.#names ??= new ProjectNames(this.compiled.program, this.models)
     return this.#names
+  }
+
+  /** Also those in tests and tuples: whoever follows or renames a name wants them all. */
+  get allNames(): ProjectNames {
+    this.#allNames ??= new ProjectNames(this.compiled.program, this.models, this.#readTests())
+    return this.#allNames
   }
 
   get insight(): Insight {
@@ -134,7 +147,7 @@ export class LanguageService {
     const analysis = await this.#analysed()
     const document = documentOf(analysis.compiled, path)
     return document === undefined
-      ? hoverName(path, offset, analysis.names)
+      ? hoverName(path, offset, path.endsWith(".yaml") ? analysis.allNames : analysis.names)
       : hoverGateway(document, offset, analysis)
   }
 
@@ -148,21 +161,45 @@ export class LanguageService {
     return (await this.#usesAt(path, offset)).map(({ span }) => span)
   }
 
-  /** Renames the name at an offset everywhere in gateway.conf and in the models. */
+  /**
+   * Renames the name at an offset everywhere: in gateway.conf, in the models, and in their tests and tuples. Refused if a place cannot be
+   * renamed, or if the project would have a mistake afterwards that it does not have now.
+   */
   async rename(path: string, offset: number, to: string): Promise<Renaming> {
-    const { names, compiled } = await this.#analysed()
+    const { allNames: names, compiled } = await this.#analysed()
     const found = names.at(path, offset)
     const [first] = found
     if (first === undefined) return { problem: "there is no declared name here" }
     if (found.length > 1)
       return { problem: `it names relations of several types: ${found.map(({ name }) => name).join(", ")}` }
-    const [kind = ""] = first.name.split(" ")
-    if (["type", "relation", "condition"].includes(kind) && compiled.tests.length > 0)
-      return { problem: "tests of models have the name, too, and are not renamed" }
     if (!/^[A-Za-z_][\w-]{0,49}$/.test(to)) return { problem: `\`${to}\` is not a valid name` }
+    const [kind = ""] = first.name.split(" ")
     const renamed = kind === "relation" ? first.name.replace(/#.*/, `#${to}`) : `${kind} ${to}`
     if (names.of(renamed).length > 0) return { problem: `${renamed} exists already` }
-    return { edits: names.of(first.name).map(({ span }) => ({ span, text: to })) }
+    const [unplaced] = names.unplaced(first.name)
+    if (unplaced !== undefined)
+      return { problem: `${unplaced} has the name in a form that cannot be renamed, e.g. with escapes` }
+    const edits = names.of(first.name).map(({ span }) => ({ span, text: to }))
+    const mistake = await this.#mistakeAfter(edits, compiled)
+    return mistake === undefined ? { edits } : { problem: mistake }
+  }
+
+  /** The first error that the project would have after these edits, if it would have more than now. */
+  async #mistakeAfter(edits: readonly TextEdit[], before: Compiled): Promise<string | undefined> {
+    const files = new OpenFiles(this.#files)
+    for (const path of new Set(edits.map(({ span }) => span.file.path))) {
+      const file = this.#read(path)
+      const own = edits.filter(({ span }) => span.file.path === path)
+      if (file !== undefined) files.set(path, edited(file.text, own))
+    }
+    const { diagnostics } = await analyse(files, this.#entry, new KeptParts())
+    const errors = (all: readonly Diagnostic[]) => all.filter(({ severity }) => severity === "error")
+    const [now, then] = [errors(before.diagnostics), errors(diagnostics)]
+    const known = new Set(now.map(({ code, detail }) => `${code} ${detail}`))
+    const added = then.find(({ code, detail }) => !known.has(`${code} ${detail}`))
+    if (then.length <= now.length || added === undefined) return undefined
+    const at = added.span === undefined ? "" : ` (${placeText(added.span)})`
+    return `the project would have a mistake afterwards: ${added.detail}${at}`
   }
 
   /** The remedies of findings that meet a part of a file. */
@@ -246,7 +283,7 @@ export class LanguageService {
 
   /** All uses of the names at an offset. */
   async #usesAt(path: string, offset: number): Promise<readonly NameUse[]> {
-    const { names } = await this.#analysed()
+    const { allNames: names } = await this.#analysed()
     return names.at(path, offset).flatMap(({ name }) => names.of(name))
   }
 
@@ -268,7 +305,20 @@ export class LanguageService {
       const file = this.#read(path)
       return file === undefined ? [] : this.#kept.fileOf(path, file.text)
     })
-    return new Analysis(compiled, new ParsedModels(files))
+    return new Analysis(compiled, new ParsedModels(files), () => this.#testsOf(compiled))
+  }
+
+  /** The files of tests that belong to the project, and the files of tuples that they name. */
+  #testsOf({ sources }: Compiled): readonly SourceFile[] {
+    const read = (path: string): SourceFile[] => {
+      const file = this.#read(path)
+      return file === undefined ? [] : [this.#kept.fileOf(path, file.text)]
+    }
+    const paths = testPatterns.flatMap((pattern) => this.#files.glob(pattern).paths)
+    const project = { entry: this.#entry, sources, files: this.#files }
+    const tests = paths.flatMap(read).filter((file) => isOfProject(testNamesOf(file), file, project))
+    const tuples = new Set(tests.flatMap((file) => testNamesOf(file).tupleFiles))
+    return [...tests, ...[...tuples].filter((path) => /\.(?:ya?ml|json)$/i.test(path)).flatMap(read)]
   }
 
   #findingsOfModel(path: string): Diagnostic[] {
@@ -291,8 +341,18 @@ export class LanguageService {
   }
 }
 
+/** Files of tests: of models, and of the gateway. */
+const testPatterns = ["**/*.fga.yaml", "**/*.gw.yaml"]
+
 const isModel = (path: string): boolean => path.endsWith(".fga")
 
 function documentOf({ documents }: Compiled, path: string): Document | undefined {
   return documents.find(({ file }) => file.path === path)
+}
+
+/** A text after edits that do not overlap. */
+function edited(text: string, edits: readonly TextEdit[]): string {
+  return edits
+    .toSorted((a, b) => b.span.start - a.span.start)
+    .reduce((all, { span, text: by }) => `${all.slice(0, span.start)}${by}${all.slice(span.end)}`, text)
 }

@@ -1,30 +1,30 @@
-import type { Span } from "../core/source.ts"
+import { Report } from "../core/diagnostic.ts"
+import { type SourceFile, type Span, textOf } from "../core/source.ts"
 import type { Argument } from "../gateway/ast.ts"
 import type { BoundBlock, BoundStatement } from "../gateway/bind/bound.ts"
 import type { Program } from "../gateway/program.ts"
 import type { ModelDocument, RelationDefinition, Rewrite, TypeNode } from "../model/ast.ts"
+import { parseModel } from "../model/document.ts"
 import { restrictionsOf } from "../model/lower.ts"
+import { ModelMistakes } from "../model/mistakes.ts"
+import type { NameUse } from "./name-use.ts"
 import type { ParsedModels } from "./parsed-models.ts"
+import { testNamesOf } from "./test-names.ts"
 
-/** A name as a text has it. `name` says what it is a name of, e.g. `backend orders`, `type doc`, `relation doc#viewer`. */
-export interface NameUse {
-  readonly name: string
-  readonly span: Span
-  readonly declares: boolean
-}
-
-/** All names of a project: those that gateway.conf declares, and the types, relations and conditions of its models. */
+/** All names of a project: those that gateway.conf declares, and the types, relations and conditions of its models, also in tests. */
 export class ProjectNames {
   readonly #byName = new Map<string, NameUse[]>()
   readonly #byFile = new Map<string, NameUse[]>()
+  readonly #unplaced = new Map<string, string[]>()
 
-  constructor(program: Program, models: ParsedModels) {
+  constructor(program: Program, models: ParsedModels, tests: readonly SourceFile[] = []) {
     const add = (use: NameUse) => this.#add(use)
     new GatewayNames(program, add).visit(program.root)
     modelNames(
       models.documents.map(({ document }) => document),
       add,
     )
+    for (const file of tests) this.#addTests(file)
   }
 
   /** The names at an offset; several for a relation that is read from objects of several types. */
@@ -40,6 +40,28 @@ export class ProjectNames {
   /** All names that begin with these words: `relation doc#`. */
   startingWith(prefix: string): readonly string[] {
     return [...this.#byName.keys()].filter((name) => name.startsWith(prefix))
+  }
+
+  /** Files that have a name at a place that cannot be told. */
+  unplaced(name: string): readonly string[] {
+    return this.#unplaced.get(name) ?? []
+  }
+
+  /** The names of a file of tests, and of the model in it. */
+  #addTests(file: SourceFile): void {
+    const { uses, unplaced, model } = testNamesOf(file)
+    for (const use of uses) this.#add(use)
+    for (const name of unplaced) this.#addUnplaced(name, file)
+    if (model === undefined) return
+    modelNames([parseModel(new ModelMistakes(model.file, new Report()))], ({ name, span }) => {
+      const placed = model.placeOf(span)
+      if (textOf(placed) === textOf(span)) this.#add({ name, span: placed, declares: false })
+      else this.#addUnplaced(name, file)
+    })
+  }
+
+  #addUnplaced(name: string, { path }: SourceFile): void {
+    this.#unplaced.set(name, [...new Set([...this.unplaced(name), path])])
   }
 
   #add(use: NameUse): void {

@@ -39,6 +39,11 @@ type order
     define owner: [user]
     define viewer: [user] or owner
 `,
+  "acme.fga.yaml": `model_file: acme.fga
+tuples: [{ user: user:ann, relation: owner, object: order:1 }]
+tests:
+  - check: [{ user: user:ann, object: order:1, assertions: { owner: true } }]
+`,
 }
 
 let root: string
@@ -127,7 +132,10 @@ test("hover, definition and references, over files and languages", async () => {
     { uri: client.uri("acme.fga"), range: { start: at("acme.fga", "viewer:") } },
   ])
   const used = await client.ask<Location[]>("references", "acme.fga", position("acme.fga", "owner: "))
-  expect(used.map(({ range }) => range.start)).toEqual([at("acme.fga", "owner: "), at("acme.fga", "owner\n")])
+  expect(used.map(({ range }) => range.start)).toEqual([
+    ...[at("acme.fga", "owner: "), at("acme.fga", "owner\n")],
+    ...[at("acme.fga.yaml", "owner,"), at("acme.fga.yaml", "owner: true")],
+  ])
 })
 
 test("completion and hover in expressions", async () => {
@@ -197,6 +205,11 @@ test("completion, rename, outline, format", async () => {
       [client.uri("apis.conf"), 1],
     ]),
   )
+  const relation = await client.ask<WorkspaceEdit>("rename", "acme.fga", {
+    ...position("acme.fga", "owner: "),
+    newName: "keeper",
+  })
+  expect(relation.changes?.[client.uri("acme.fga.yaml")]).toHaveLength(2)
   await expect(
     client.ask("rename", "apis.conf", { ...position("apis.conf", "backend orders", 9), newName: "a b" }),
   ).rejects.toThrow("not a valid name")

@@ -789,6 +789,7 @@ export const rooms: readonly Room[] = [
     doors: [
       "coverage",
       "declared-tests",
+      "embedded-text",
       "fit",
       "mutants",
       "run",
@@ -1008,6 +1009,7 @@ export const rooms: readonly Room[] = [
       "compiler/core",
       "compiler/gateway",
       "compiler/model",
+      "compiler/model-test",
       "compiler/openapi",
       "runtime/plan",
       "runtime/expression",

@@ -1,0 +1,170 @@
+import { expect, test } from "vitest"
+import type { TextEdit } from "../../compiler/core/diagnostic.ts"
+import { MemoryFiles } from "../../compiler/core/files.ts"
+import { LanguageService } from "../../compiler/service/language-service.ts"
+
+const conf = `gateway shop { listen 127.0.0.1:8000 }
+authz { listen 127.0.0.1:8081; store acme { model "models/acme.fga"; tests "models/acme.fga.yaml" } }
+backend orders { url "http://127.0.0.1:9001" }
+api shop {
+  path "/shop"
+  auth none
+  backend orders
+  GET "/orders/{id}" { require viewer of "order:\${path.id}" for "user:ann" }
+}
+`
+const model = `model
+  schema 1.1
+type user
+type group
+  relations
+    define member: [user]
+type order
+  relations
+    define owner: [user, group#member]
+    define viewer: owner
+`
+const storeTests = `model_file: acme.fga
+tuple_file: more.yaml
+tuples:
+  - { user: user:ann, relation: owner, object: "order:1" }
+  - { user: "group:eng#member", relation: owner, object: order:2 }
+tests:
+  - name: viewer of an order
+    check:
+      - user: user:ann
+        object: order:1
+        assertions: { owner: true, viewer: true }
+    list_objects:
+      - user: user:ann
+        type: order
+        assertions: { viewer: [order:1] }
+    list_users:
+      - object: order:1
+        user_filter: [{ type: user }]
+        assertions:
+          viewer: { users: [user:ann] }
+      - object: order:2
+        user_filter: [{ type: group, relation: member }]
+        assertions: { owner: { users: ["group:eng#member"] } }
+`
+const more = `- { user: user:bob, relation: member, object: group:eng }
+`
+const gatewayTests = `given:
+  tuples: [{ user: user:ann, relation: owner, object: order:7 }]
+tests:
+  - name: she reads
+    request: GET /shop/orders/7
+    expect: { status: 200 }
+`
+const other = `model: |
+  model
+    schema 1.1
+  type user
+  type order
+    relations
+      define owner: [user]
+tests:
+  - name: a project of its own
+    check: [{ user: user:a, object: order:1, assertions: { owner: false } }]
+`
+
+const original: Readonly<Record<string, string>> = {
+  "gateway.conf": conf,
+  "models/acme.fga": model,
+  "models/acme.fga.yaml": storeTests,
+  "models/more.yaml": more,
+  "tests/shop.gw.yaml": gatewayTests,
+  "other/own.fga.yaml": other,
+}
+
+function serviceOf(files: Readonly<Record<string, string>>): LanguageService {
+  return new LanguageService(new MemoryFiles(Object.entries(files)), "gateway.conf")
+}
+
+async function renamed(files: Readonly<Record<string, string>>, path: string, offset: number, to: string) {
+  const renaming = await serviceOf(files).rename(path, offset, to)
+  if ("problem" in renaming) return renaming.problem
+  const texts = { ...files }
+  for (const path of new Set(renaming.edits.map(({ span }) => span.file.path)))
+    texts[path] = applied(
+      files[path] ?? "",
+      renaming.edits.filter(({ span }) => span.file.path === path),
+    )
+  return texts
+}
+
+function applied(text: string, edits: readonly TextEdit[]): string {
+  return edits
+    .toSorted((a, b) => b.span.start - a.span.start)
+    .reduce((all, { span, text: by }) => all.slice(0, span.start) + by + all.slice(span.end), text)
+}
+
+const errorsOf = async (files: Readonly<Record<string, string>>) =>
+  [...(await serviceOf(files).findings()).values()].flat().filter(({ severity }) => severity === "error")
+
+test("a relation is renamed in the model, in `require`, in tests of models and of the gateway, and in files of tuples", async () => {
+  expect(await errorsOf(original)).toEqual([])
+  const owner = await renamed(original, "models/acme.fga", model.indexOf("owner"), "keeper")
+  expect(owner).toEqual({
+    ...original,
+    "models/acme.fga": model.replaceAll("owner", "keeper"),
+    "models/acme.fga.yaml": storeTests.replaceAll("owner", "keeper"),
+    "tests/shop.gw.yaml": gatewayTests.replaceAll("owner", "keeper"),
+  })
+  const viewer = await renamed(original, "gateway.conf", conf.indexOf("viewer"), "reader")
+  expect(viewer).toEqual({
+    ...original,
+    "gateway.conf": conf.replace("viewer", "reader"),
+    "models/acme.fga": model.replace("viewer", "reader"),
+    "models/acme.fga.yaml": storeTests.replaceAll("viewer:", "reader:"),
+  })
+  const member = await renamed(original, "models/acme.fga", model.indexOf("member"), "part")
+  expect(member).toEqual({
+    ...original,
+    "models/acme.fga": model.replaceAll("member", "part"),
+    "models/acme.fga.yaml": storeTests.replaceAll("member", "part"),
+    "models/more.yaml": more.replace("member", "part"),
+  })
+})
+
+test("a name is found and renamed from a test", async () => {
+  const at = storeTests.indexOf("owner: true")
+  const found = await serviceOf(original).definition("models/acme.fga.yaml", at)
+  expect(found.map(({ file, start }) => [file.path, start])).toEqual([
+    ["models/acme.fga", model.indexOf("owner")],
+  ])
+  const hover = await serviceOf(original).hover("models/acme.fga.yaml", at)
+  expect(hover?.markdown).toContain("define owner: [user, group#member]")
+  const texts = await renamed(original, "tests/shop.gw.yaml", gatewayTests.indexOf("owner"), "keeper")
+  expect(texts).toMatchObject({ "models/acme.fga": model.replaceAll("owner", "keeper") })
+})
+
+test("types are renamed in objects and users", async () => {
+  const texts = await renamed(original, "models/acme.fga", model.indexOf("group"), "team")
+  expect(texts).toMatchObject({
+    "models/acme.fga.yaml": storeTests.replaceAll("group:", "team:").replace("type: group", "type: team"),
+    "models/more.yaml": more.replace("group:", "team:"),
+  })
+})
+
+test.each([
+  [
+    "a text with escapes has the name",
+    { "models/acme.fga.yaml": storeTests.replace("relation: owner", 'relation: "own\\x65r"') },
+    "models/acme.fga.yaml has the name in a form that cannot be renamed",
+  ],
+  [
+    "a file of tuples in a table has the name",
+    {
+      "models/acme.fga.yaml": storeTests.replace("more.yaml", "more.csv"),
+      "models/more.csv":
+        "user_type,user_id,user_relation,relation,object_type,object_id\nuser,bob,,owner,order,9\n",
+    },
+    "the project would have a mistake afterwards: ",
+  ],
+])("renaming is refused when %s", async (_, changed, problem) => {
+  const files = { ...original, ...changed }
+  expect(await errorsOf(files)).toEqual([])
+  expect(await renamed(files, "models/acme.fga", model.indexOf("owner"), "keeper")).toContain(problem)
+})
