@@ -32,7 +32,7 @@ import { Places } from "./lower/place.ts"
 import { Policies } from "./lower/policies.ts"
 import { lowerPortal } from "./lower/portal.ts"
 import { lowerProducts, lowerSubscriptions } from "./lower/products.ts"
-import { type LoweredRoute, RouteLowering } from "./lower/route.ts"
+import { excusedParts, type LoweredRoute, RouteLowering } from "./lower/route.ts"
 import { Scopes } from "./lower/scope.ts"
 import { lowerSettings } from "./lower/settings.ts"
 import { type Lowered, PlanSteps, type StepContext } from "./lower/step.ts"
@@ -274,8 +274,8 @@ function lowerRoutes(
     const { lowered, missing: lacks } =
       kept === undefined || recorder === undefined
         ? make()
-        : kept.once(source.operation, source.version?.statement.keyword, { recorder, report, to }, make)
-    missing.add(source, lacks)
+        : kept.once(source.operation, unitOf(source), { recorder, report, to }, make)
+    missing.add(source, excusedParts(lacks, source))
     uses += lowered.inbound.length + lowered.outbound.length + lowered.onError.length
     if (uses > usesMax) {
       report.add(
@@ -292,6 +292,11 @@ function lowerRoutes(
   lowering.report()
   if (program.gateway === undefined && !program.root.damaged) reportNoListener(program, report)
   return { routes, onUnmatched: lowering.unmatched(outer) }
+}
+
+/** What a unit depends on besides its operation and the surroundings, as text. */
+function unitOf({ versionName, inDescribed }: RouteSource): string {
+  return `${versionName ?? ""} ${inDescribed}`
 }
 
 function reportNoListener(program: Program, report: Report): void {

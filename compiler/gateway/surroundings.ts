@@ -15,6 +15,7 @@ export function surroundingsOf(
   const parts: unknown[] = [...models].flat()
   parts.push(...[...names].flat())
   const spans: Span[] = []
+  parts.push(root.damaged, ...root.unknown, ...root.guesses)
   addBlock(root, { parts, spans })
   return { parts, spans }
 }
@@ -24,8 +25,7 @@ interface Found {
   readonly spans: Span[]
 }
 
-function addBlock({ statements, damaged, unknown, guesses }: BoundBlock, found: Found): void {
-  found.parts.push(damaged, ...unknown, ...guesses)
+function addBlock({ statements }: BoundBlock, found: Found): void {
   for (const bound of statements) {
     const { keyword } = bound.row
     if (keyword === "api" || keyword === "version") addOuter(bound, found)
@@ -36,7 +36,10 @@ function addBlock({ statements, damaged, unknown, guesses }: BoundBlock, found: 
   }
 }
 
-/** An API or a version changes with its operations: what counts is its head, and the other statements of its block. */
+/**
+ * An API or a version changes with its operations: what counts is its head, and the other statements of its block. Lines that were not
+ * understood count only for findings that are made outside of units (`excusedParts` of lower/route.ts) and for `inDescribed` of a route.
+ */
 function addOuter({ statement, form, broken, block }: BoundStatement, found: Found): void {
   const head = [statement.keyword, ...statement.args]
   found.parts.push(...head, form, broken, block === undefined)

@@ -51,7 +51,7 @@ export interface LoweredRoute {
   readonly applying: readonly ApplyingStatement[]
 }
 
-/** Something missing on a route. If all routes of an API lack it, it is reported once. */
+/** Something missing on a route, or that seems to be (`excusedParts`). If all routes of an API lack it, it is reported once. */
 export interface Missing {
   readonly auth: boolean
   readonly backend: boolean
@@ -63,9 +63,12 @@ const authenticating = ["auth", "use"]
 /** Statements with which a route has a backend, or may need none. */
 const backing = ["backend", "respond", "mock", "policy", "use", "inbound"]
 
-/** Whether a line with a mistake in one of the blocks may be one of these statements. */
-function mayHideAny(chain: readonly (RouteScope | undefined)[], keywords: readonly string[]): boolean {
-  return chain.some((scope) => keywords.some((each) => mayHide(scope?.block, each)))
+/** What a route lacks, without what a line with a mistake in its blocks may be. */
+export function excusedParts({ auth, backend }: Missing, { scopes }: RouteSource): Missing {
+  const chain = [scopes.operation, scopes.version, scopes.api]
+  const mayHideAny = (keywords: readonly string[]): boolean =>
+    chain.some((scope) => keywords.some((each) => mayHide(scope?.block, each)))
+  return { auth: auth && !mayHideAny(authenticating), backend: backend && !mayHideAny(backing) }
 }
 
 type Shared = Omit<StepContext, "place" | "places" | "scope" | "block" | "behind" | "backends">
@@ -179,13 +182,12 @@ export class RouteLowering {
     return {
       lowered: { route: planRoute(source, chain, sections, this.#timeoutMs), ...sections, applying },
       missing: {
-        auth: ownAuth !== undefined && authItems.length === 0 && !mayHideAny(chain, authenticating),
+        auth: ownAuth !== undefined && authItems.length === 0,
         backend:
           !answers &&
           forward === undefined &&
           !documents.finds &&
-          !chain.some((scope) => mentions(scope?.block, "backend")) &&
-          !mayHideAny(chain, backing),
+          !chain.some((scope) => mentions(scope?.block, "backend")),
       },
     }
   }
