@@ -1,6 +1,7 @@
 import { analyse, type Compiled } from "../compile.ts"
 import { type Diagnostic, Report, type TextEdit } from "../core/diagnostic.ts"
 import type { Files } from "../core/files.ts"
+import { Project } from "../core/load.ts"
 import { SourceFile, type Span } from "../core/source.ts"
 import type { Document } from "../gateway/ast.ts"
 import { formatPresent } from "../gateway/format-present.ts"
@@ -10,6 +11,7 @@ import type { Program } from "../gateway/program.ts"
 import { type ParsedFile, parseFile } from "../gateway/reparse.ts"
 import { compileModel } from "../model/compile-model.ts"
 import { formatModelFile } from "../model/format.ts"
+import { StoreFiles } from "../model-test/store-file.ts"
 import { completeGateway, completeModel } from "./completion.ts"
 import type { Completion } from "./completion-item.ts"
 import { hoverGateway, hoverName } from "./hover.ts"
@@ -25,6 +27,7 @@ import { ProjectWords } from "./project-words.ts"
 import { placeText } from "./routes-at.ts"
 import { type SemanticToken, tokensOfGateway, tokensOfModel } from "./semantic-tokens.ts"
 import { isOfProject, testNamesOf } from "./test-names.ts"
+import { completeYaml, hoverYaml, isKnownYaml, type YamlTerms } from "./yaml-help.ts"
 
 /** A remedy of a finding, as edits. */
 export interface CodeAction {
@@ -127,8 +130,7 @@ export class LanguageService {
       if (known === undefined) found.set(path, [finding])
       else known.push(finding)
     }
-    for (const path of this.#files.paths)
-      if (!found.has(path)) found.set(path, isModel(path) ? this.#findingsOfModel(path) : [])
+    for (const path of this.#files.paths) if (!found.has(path)) found.set(path, this.#findingsAlone(path))
     return found
   }
 
@@ -138,6 +140,7 @@ export class LanguageService {
     const file = this.#fileOf(path, analysis.compiled)
     if (file === undefined) return []
     if (isModel(path)) return completeModel(file, offset, analysis.names)
+    if (isKnownYaml(path)) return completeYaml(file, offset, this.#yamlTerms(path, analysis))
     const document = documentOf(analysis.compiled, path)
     return document === undefined ? [] : completeGateway(document, offset, analysis)
   }
@@ -145,9 +148,14 @@ export class LanguageService {
   /** What is known of the text at an offset. */
   async hover(path: string, offset: number): Promise<Hover | undefined> {
     const analysis = await this.#analysed()
+    if (isKnownYaml(path)) {
+      const file = this.#read(path)
+      const named = hoverName(path, offset, analysis.allNames)
+      return named ?? (file === undefined ? undefined : hoverYaml(file, offset))
+    }
     const document = documentOf(analysis.compiled, path)
     return document === undefined
-      ? hoverName(path, offset, path.endsWith(".yaml") ? analysis.allNames : analysis.names)
+      ? hoverName(path, offset, analysis.names)
       : hoverGateway(document, offset, analysis)
   }
 
@@ -321,12 +329,23 @@ export class LanguageService {
     return [...tests, ...[...tuples].filter((path) => /\.(?:ya?ml|json)$/i.test(path)).flatMap(read)]
   }
 
-  #findingsOfModel(path: string): Diagnostic[] {
+  /** The findings of an open document that does not belong to the project: a model, or tests of models. */
+  #findingsAlone(path: string): Diagnostic[] {
     const file = this.#read(path)
-    if (file === undefined) return []
     const report = new Report()
-    compileModel(file, report)
-    return report.sorted()
+    if (file !== undefined && isModel(path)) compileModel(file, report)
+    if (file !== undefined && path.endsWith(".fga.yaml"))
+      new StoreFiles(new Project(this.#files, report), report).read(file)
+    return report.sorted().filter(({ span }) => span?.file.path === path)
+  }
+
+  #yamlTerms(path: string, { program, names }: Analysis): YamlTerms {
+    const folder = path.slice(0, path.lastIndexOf("/") + 1)
+    const filesBeside = (pattern: string) =>
+      this.#files.glob(`${folder}${pattern}`).paths.flatMap((each) => {
+        return each === path ? [] : [each.slice(folder.length)]
+      })
+    return { program, names, filesBeside }
   }
 
   #fileOf(path: string, compiled: Compiled): SourceFile | undefined {

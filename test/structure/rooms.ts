@@ -1014,6 +1014,7 @@ export const rooms: readonly Room[] = [
       "runtime/plan",
       "runtime/expression",
     ],
+    packages: ["yaml"],
   },
   // A page: the compiler and the engine in a browser. And the worker of the console's page Model.
   {

@@ -47,10 +47,13 @@ async function start(folder: vscode.WorkspaceFolder): Promise<void> {
     { command, args: ["lsp", "--stdio"], options: { cwd } },
     {
       workspaceFolder: folder,
-      documentSelector: ["sallyport", "fga"].map((language) => ({
-        ...{ language, scheme: "file" },
-        pattern: `${cwd}/**/*`,
-      })),
+      documentSelector: [
+        ...["sallyport", "fga"].map((language) => ({ language, scheme: "file", pattern: `${cwd}/**/*` })),
+        ...["*.fga.yaml", "*.gw.yaml", "*.mod"].map((name) => ({
+          scheme: "file",
+          pattern: `${cwd}/**/${name}`,
+        })),
+      ],
       synchronize: { fileEvents: vscode.workspace.createFileSystemWatcher("**/*.{conf,fga,mod,yaml,xml}") },
     },
   )

@@ -1,0 +1,118 @@
+import { describe, expect, test } from "vitest"
+import { MemoryFiles } from "../../compiler/core/files.ts"
+import { LanguageService } from "../../compiler/service/language-service.ts"
+
+const conf = `gateway shop { listen 127.0.0.1:8000 }
+authz { listen 127.0.0.1:8081; store acme { model "models/fga.mod" } }
+backend orders { url "http://127.0.0.1:9001" }
+product gold { apis shop }
+subscription ann { product gold; key env(KEY) }
+api shop {
+  path "/shop"
+  auth subscription
+  backend orders
+  GET "/orders/{id}" { require viewer of "order:\${path.id}" for "user:\${subscription.name}" }
+}
+`
+const core = `module core
+type user
+type group
+  relations
+    define member: [user]
+type order
+  relations
+    define owner: [user, group#member]
+    define viewer: owner
+`
+
+async function serviceAt(path: string, text: string) {
+  const service = new LanguageService(
+    new MemoryFiles([
+      ["gateway.conf", conf],
+      ["models/fga.mod", 'schema: "1.2"\ncontents:\n  - core.fga\n'],
+      ["models/core.fga", core],
+      ["models/parts/other.fga", "module other\n"],
+    ]),
+    "gateway.conf",
+  )
+  service.set(path, text.replace("│", ""))
+  return { service, offset: text.indexOf("│") }
+}
+
+async function proposed(path: string, text: string) {
+  const { service, offset } = await serviceAt(path, text)
+  return service.completion(path, offset)
+}
+
+describe("completion in tests", () => {
+  test.each<[what: string, path: string, text: string, labels: string[], not: string[]]>([
+    ["keys of a file", "a.fga.yaml", "│", ["model_file", "tuples", "tests"], ["check"]],
+    ["keys that are left", "a.fga.yaml", "model_file: x.fga\nte│", ["tests"], ["model_file"]],
+    [
+      "keys of a test",
+      "a.fga.yaml",
+      "tests:\n  - name: a\n    │",
+      ["check", "list_users"],
+      ["name", "model"],
+    ],
+    ["keys of a tuple", "a.fga.yaml", "tuples:\n  - { user: user:a, │ }", ["relation", "object"], ["tests"]],
+    ["files of models", "models/a.fga.yaml", "model_file: │", ["core.fga", "fga.mod"], []],
+    [
+      "relations of the object",
+      "a.fga.yaml",
+      "tuples:\n  - { object: order:1, relation: │ }",
+      ["owner", "viewer"],
+      ["member"],
+    ],
+    ["types of objects", "a.fga.yaml", "tuples:\n  - user: │", ["user", "group", "order"], ["owner"]],
+    ["relations of a set", "a.fga.yaml", "tuples:\n  - { user: 'group:a#│' }", ["group:a#member"], []],
+    [
+      "relations that a question asks for",
+      "a.fga.yaml",
+      "tests:\n  - check:\n      - user: user:a\n        object: order:1\n        assertions:\n          o│: true\n",
+      ["owner", "viewer"],
+      ["member"],
+    ],
+    ["keys of a request", "a.gw.yaml", "tests:\n  - request:\n      │", ["method", "path"], ["tests"]],
+    ["words", "a.gw.yaml", "tests:\n  - only: │", ["true"], []],
+    ["backends", "a.gw.yaml", "given:\n  backends:\n    o│: {}\n", ["orders"], []],
+    [
+      "subscriptions of callers",
+      "a.gw.yaml",
+      "given:\n  callers:\n    ann: { subscription: │ }\n",
+      ["ann"],
+      [],
+    ],
+    ["modules", "models/fga.mod", 'schema: "1.2"\ncontents:\n  - │\n', ["core.fga", "parts/other.fga"], []],
+    ["keys of fga.mod", "models/fga.mod", "s│", ["schema", "contents"], []],
+  ])("%s", async (_, path, text, labels, not) => {
+    const found = (await proposed(path, text)).map(({ label }) => label)
+    expect(found).toEqual(expect.arrayContaining(labels))
+    for (const label of not) expect(found).not.toContain(label)
+  })
+
+  test("a key has its description, and is inserted with its colon", async () => {
+    const found = await proposed("a.gw.yaml", "tests:\n  - na│")
+    expect(found.find(({ label }) => label === "name")).toMatchObject({
+      docs: "The name of the test.",
+      insert: "name: ",
+    })
+  })
+})
+
+test("hover over a key says what it means, over a name where it is declared", async () => {
+  const text =
+    "model_file: models/fga.mod\ntuples:\n  - { user: user:a, rel│ation: owner, object: order:1 }\n"
+  const { service, offset } = await serviceAt("a.fga.yaml", text)
+  expect((await service.hover("a.fga.yaml", offset))?.markdown).toBe("The relation, as the model defines it.")
+  const name = await service.hover("a.fga.yaml", text.indexOf("owner") - 1)
+  expect(name?.markdown).toContain("define owner: [user, group#member]")
+})
+
+test("open tests of models have findings, also if no store names them", async () => {
+  const text =
+    "model_file: models/fga.mod\ntests:\n  - check: [{ user: user:a, object: order:1, assertions: { nope: true } }]\n"
+  const { service } = await serviceAt("a.fga.yaml", text)
+  const found = (await service.findings()).get("a.fga.yaml") ?? []
+  expect(found.map(({ detail }) => detail).join()).toContain("nope")
+})
