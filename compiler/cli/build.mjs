@@ -36,12 +36,13 @@ const entries = {
 }
 
 /**
- * Pages for browsers by their folder in dist/: a folder with `index.html`, a script and a style sheet, and their worker. That of the console has the compiler,
+ * Pages for browsers by their folder in dist/: a folder with `index.html`, a script and a style sheet, and their worker if they have one. That of the console has the compiler,
  * which the console's own sources may not import.
  */
 const pages = {
   console: { source: "runtime/control/console/page", worker: "compiler/playground/console-worker.ts" },
   playground: { source: "compiler/playground", worker: "compiler/playground/worker.ts" },
+  portal: { source: "runtime/portal/page" },
 }
 
 /** pg's optional native module, which is never installed. */
@@ -115,7 +116,7 @@ function buildPage(esbuild, name, source, worker) {
     entryPoints: {
       app: `${source}/app.tsx`,
       style: `${source}/style.css`,
-      ...(existsSync(join(root, worker)) ? { worker } : {}),
+      ...(worker !== undefined && existsSync(join(root, worker)) ? { worker } : {}),
     },
     outdir: join(dist, name),
     entryNames: "[name]-[hash]",

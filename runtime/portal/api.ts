@@ -25,7 +25,7 @@ import * as z from "zod"
  *
  * Every `POST` needs `Content-Type: application/json`, a body (`{}` if it has no fields) and the `Origin` of the portal. Failures are
  * problem bodies (RFC 9457), see PortalProblem. A login begins with a navigation to `signIn.login`, with `?return_to=/PATH`; a logout is a
- * form with method POST to `signIn.logout`.
+ * POST of `{}` to `signIn.logout` with `Accept: application/json` → LogoutAnswer, or a form.
  */
 
 /** Names of problems; the last part of `type` is `urn:sallyport:portal:NAME`. */
@@ -51,6 +51,11 @@ export interface PortalProblem {
   readonly title: string
   readonly status: number
   readonly detail: string
+}
+
+/** Response to a logout. `page`: where the session at the identity provider ends; null: it has no page for that. */
+export interface LogoutAnswer {
+  readonly page: string | null
 }
 
 /** The signed-in person. `owner`: the value of the claim by which subscriptions belong to people. `name`: for display. */

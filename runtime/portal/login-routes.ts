@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify"
 import type { BrowserRequest, LoginStep } from "../oidc/oidc-client.ts"
 import { ownCookiesIn } from "../oidc/own-cookies.ts"
 import { isReturnPath } from "../oidc/return-path.ts"
+import type { LogoutAnswer } from "./api.ts"
 import { originOf } from "./origin.ts"
 import type { PortalScene, SignIn } from "./scene.ts"
 
@@ -33,6 +34,12 @@ export async function serveLogin(
     return sendStep(reply, await client.begin(browser, isReturnPath(returnTo) ? returnTo : "/"))
   }
   const over = await client.end(browser)
+  // The policy of the pages lets no form lead to another site, so they go there themselves.
+  if (/\bapplication\/json\b/.test(request.headers.accept ?? "") && over.kind !== "failed") {
+    for (const line of over.cookies) reply.header("set-cookie", line)
+    const answer: LogoutAnswer = { page: over.kind === "redirect" ? over.location : null }
+    return reply.header("cache-control", "no-store").send(answer)
+  }
   if (over.kind !== "done") return sendStep(reply, over)
   for (const line of over.cookies) reply.header("set-cookie", line)
   return reply.code(303).header("location", "/").header("cache-control", "no-store").send()

@@ -105,7 +105,7 @@ function planOf(text: string, paths: string) {
     ["gateway.conf", text],
     ["orders.yaml", document(paths)],
     ["logo.svg", '<svg xmlns="http://www.w3.org/2000/svg"/>'],
-    ["own.css", ":root { --accent: #060 }"],
+    ["own.css", ":root { --accent: light-dark(#060, #6d9) }"],
     ["texts.json", '{ "nav.apis": "Our APIs" }'],
     ["pages/Start.md", "# Getting started\n\nHello.\n"],
   ])

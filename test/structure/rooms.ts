@@ -639,8 +639,22 @@ export const rooms: readonly Room[] = [
   // What runs in the operators' browsers. Of the API it imports only types.
   {
     path: "runtime/control/console/page",
-    // The playground draws and edits with the same parts.
-    doors: ["parts/editor", "parts/graph", "parts/model-desk", "parts/model-graph", "parts/worker-channel"],
+    // The playground draws and edits with the same parts, and the portal's pages are made of them.
+    doors: [
+      "client",
+      "format",
+      "loaded",
+      "parts/basic",
+      "parts/dialog",
+      "parts/editor",
+      "parts/graph",
+      "parts/keys-once",
+      "parts/model-desk",
+      "parts/model-graph",
+      "parts/plot",
+      "parts/worker-channel",
+      "router",
+    ],
     may: [],
     lazily: ["runtime/check", "runtime/control", "runtime/plan"],
     packages: [
@@ -673,6 +687,14 @@ export const rooms: readonly Room[] = [
     ],
     packages: ["fastify", "zod", "lru-cache"],
     builtins: ["node:crypto", "node:net"],
+  },
+  // What runs in the browsers of those who call the APIs. Of the portal's API it imports only types.
+  {
+    path: "runtime/portal/page",
+    doors: [],
+    may: ["runtime/control/console/page"],
+    lazily: ["runtime/portal"],
+    packages: ["@preact/signals", "marked", "preact"],
   },
   {
     path: "runtime/dev",

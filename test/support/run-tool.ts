@@ -26,7 +26,12 @@ export async function runTool(program: string, flags: readonly string[]): Promis
 }
 
 /** The projects of the type checker: all of Node's code, and the pages, which have the types of browsers. */
-const projects = { types: "tsconfig.json", console: "runtime/control/console/page/tsconfig.json" }
+const projects = {
+  types: "tsconfig.json",
+  console: "runtime/control/console/page/tsconfig.json",
+  portal: "runtime/portal/page/tsconfig.json",
+  playground: "compiler/playground/tsconfig.json",
+}
 
 /** The type checker, in one thread: otherwise it needs 1.3 GB. It keeps in node_modules/.cache what it knows, and checks again what has changed. */
 export async function checkTypes(): Promise<ToolResult> {

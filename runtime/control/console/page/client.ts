@@ -53,11 +53,14 @@ async function send(method: string, path: string, body: unknown, signal?: AbortS
       ...{ method, credentials: "same-origin", signal: signal ?? null },
       ...(body === undefined
         ? {}
-        : { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
+        : {
+            body: JSON.stringify(body),
+            headers: { "content-type": "application/json", accept: "application/json" },
+          }),
     })
   } catch (error) {
     if (signal?.aborted) throw error
-    throw new CallFailure(0, "The control API does not respond.")
+    throw new CallFailure(0, "The server does not respond.")
   }
   if (response.ok) return response
   throw failureOf(response, await jsonOf(response))

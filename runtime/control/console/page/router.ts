@@ -1,14 +1,15 @@
 import { computed, signal } from "@preact/signals"
 
-const base = "/console/"
+/** What all addresses of these pages begin with, as their `index.html` says. */
+const base = document.getElementById("app")?.dataset["base"] ?? "/console/"
 
-/** Where the reader is: the path below `/console/`, decoded by segment, and the query. Every view of the console has an address. */
-export interface ConsolePlace {
+/** Where the reader is: the path below the base, decoded by segment, and the query. Every view has an address. */
+export interface ViewPlace {
   readonly segments: readonly string[]
   readonly query: URLSearchParams
 }
 
-function here(): ConsolePlace {
+function here(): ViewPlace {
   const { pathname, search } = location
   const path = pathname.startsWith(base) ? pathname.slice(base.length) : ""
   return {
@@ -30,7 +31,7 @@ function decoded(segment: string): string {
 }
 
 /** The current place. */
-export const place = signal<ConsolePlace>(here())
+export const place = signal<ViewPlace>(here())
 
 /** The first segment: the page. */
 export const pageName = computed(() => place.value.segments[0] ?? "overview")
@@ -68,7 +69,8 @@ export function followLinks(root: HTMLElement): void {
     if (event.defaultPrevented || event.button !== 0) return
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
     const link = (event.target as Element).closest("a")
-    if (link === null || link.target !== "" || link.hasAttribute("download")) return
+    if (link === null || link.target !== "" || link.rel === "external" || link.hasAttribute("download"))
+      return
     if (link.origin !== location.origin || !link.pathname.startsWith(base)) return
     event.preventDefault()
     go(link.pathname + link.search)

@@ -1,0 +1,56 @@
+import { momentText } from "../../../control/console/page/format.ts"
+import { useLoaded } from "../../../control/console/page/loaded.ts"
+import {
+  Badge,
+  Empty,
+  Failed,
+  Loading,
+  PageHead,
+  Panel,
+  type Tone,
+} from "../../../control/console/page/parts/basic.tsx"
+import { addressOf } from "../../../control/console/page/router.ts"
+import type { ChangelogAnswer, ChangeNote, NoteKind } from "../../api.ts"
+import { versionSegment } from "../parts/lifecycle.tsx"
+import { textOf } from "../texts.ts"
+
+const tones: Readonly<Record<NoteKind, Tone>> = {
+  ...{ breaking: "bad", deprecated: "warn", added: "good", changed: "plain" },
+}
+
+/** What changed for callers, breaking changes first in each entry. */
+export default function Changelog() {
+  const { answer, error, reload } = useLoaded<ChangelogAnswer>("/api/changelog")
+  const entries = answer.value?.entries
+  return (
+    <>
+      <PageHead title={textOf("nav.changelog")} about={textOf("changelog.about")} />
+      {error.value !== undefined && <Failed error={error.value} retry={reload} />}
+      {entries === undefined && error.value === undefined && <Loading />}
+      {entries?.length === 0 && <Empty title={textOf("changelog.none")} />}
+      {entries?.map(({ at, notes, cut }) => (
+        <Panel key={at} title={momentText(at)}>
+          <ul class="plain-list">
+            {notes.map((note) => (
+              <Note key={`${note.api} ${note.version} ${note.operation} ${note.text}`} note={note} />
+            ))}
+          </ul>
+          {cut && <p class="quiet">There are more changes.</p>}
+        </Panel>
+      ))}
+    </>
+  )
+}
+
+function Note({ note: { kind, api, version, operation, text } }: { readonly note: ChangeNote }) {
+  return (
+    <li>
+      <Badge tone={tones[kind]}>{kind}</Badge>{" "}
+      <a href={addressOf(["apis", api, versionSegment(version)])}>
+        {api}
+        {version !== null && ` ${version}`}
+      </a>{" "}
+      {operation !== null && <code>{operation}</code>} {text}
+    </li>
+  )
+}
