@@ -92,7 +92,7 @@ async function serveUntil(
   { settings, parent, database, metrics }: WorkerParts,
 ): Promise<void> {
   const { version } = settings
-  const roles = settings.roles.filter((role) => role !== "control")
+  const roles = settings.roles.filter((role) => role === "gateway" || role === "authz")
   const { engineKey, ticketSeed } = await parent.ask("hello")
   const limiter = new MachineLimiter(parent, createMemoryLimiter())
   const askResponder: AskResponder = async (url, request) =>

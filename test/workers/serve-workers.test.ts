@@ -73,7 +73,7 @@ ${more}`
     expect((await fetch(`http://127.0.0.1:${here.ports[2]}/startupz`)).status).toBe(200)
     const { processes, traffic } = await here.status()
     expect(processes.map(({ roles }) => roles.join()).sort()).toEqual([
-      "control",
+      "control,portal",
       ...Array(2).fill("gateway,authz"),
     ])
     expect(processes.find(({ roles }) => roles.includes("control"))?.pid).toBe(serving.child.pid)
