@@ -27,6 +27,7 @@ import { ProjectWords } from "./project-words.ts"
 import { placeText } from "./routes-at.ts"
 import { type SemanticToken, tokensOfGateway, tokensOfModel } from "./semantic-tokens.ts"
 import { isOfProject, testNamesOf } from "./test-names.ts"
+import { completePolicy, isPolicyDocument } from "./policy-help.ts"
 import { completeYaml, hoverYaml, isKnownYaml, type YamlTerms } from "./yaml-help.ts"
 
 /** A remedy of a finding, as edits. */
@@ -140,6 +141,7 @@ export class LanguageService {
     const file = this.#fileOf(path, analysis.compiled)
     if (file === undefined) return []
     if (isModel(path)) return completeModel(file, offset, analysis.names)
+    if (isPolicyDocument(file)) return completePolicy(file, offset)
     if (isKnownYaml(path)) return completeYaml(file, offset, this.#yamlTerms(path, analysis))
     const document = documentOf(analysis.compiled, path)
     return document === undefined ? [] : completeGateway(document, offset, analysis)

@@ -1001,7 +1001,7 @@ export const rooms: readonly Room[] = [
   // `convert/convert-policy`; the other doors are types.
   {
     path: "compiler/azure",
-    doors: ["ast", "site", "wing"],
+    doors: ["ast", "policy-names-at", "site", "wing"],
     may: [
       "compiler/core",
       "compiler/openapi",
@@ -1036,6 +1036,7 @@ export const rooms: readonly Room[] = [
       "runtime/plan",
       "runtime/expression",
     ],
+    lazily: ["compiler/azure"],
     packages: ["yaml"],
   },
   // A page: the compiler and the engine in a browser. And the worker of the console's page Model.

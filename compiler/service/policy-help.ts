@@ -1,0 +1,21 @@
+import type { SourceFile } from "../core/source.ts"
+import type { Completion } from "./completion-item.ts"
+
+/** Whether a file is a policy document, or begins as one. */
+export function isPolicyDocument({ path, text }: SourceFile): boolean {
+  return path.endsWith(".xml") && /^(?:\uFEFF|\s|<!--[\s\S]*?-->)*(?:$|<(?:policies|fragment|$))/.test(text)
+}
+
+/** What can be written at an offset of a policy document: elements, attributes and their values. */
+export async function completePolicy(file: SourceFile, offset: number): Promise<Completion[]> {
+  // Most projects have no policy documents.
+  const { policyNamesAt } = await import("../azure/policy-names-at.ts")
+  const { start, names } = policyNamesAt(file.text, offset)
+  const replaces = file.span(start, offset)
+  return names.map(({ kind, name, detail }) => ({
+    ...{ label: name, kind: kinds[kind], detail, replaces },
+    ...(kind === "attribute" ? { insert: `${name}="` } : {}),
+  }))
+}
+
+const kinds = { element: "keyword", attribute: "field", value: "word" } as const
