@@ -21,7 +21,7 @@ describeBrowser("the developer portal in a browser", () => {
   beforeAll(async () => {
     portal = await startPortal(stops)
     const gateway = `http://127.0.0.1:${portal.ports.gateway}`
-    await portal.apply(`auth oidc login; gateway "${gateway}"`)
+    await portal.apply(`auth oidc login; gateway "${gateway}"; try-it`)
     browser = await chromium.launch({ executablePath: chromiumPath() ?? "", args: ["--no-sandbox"] })
     stops.push(() => browser.close())
     context = await browser.newContext()
@@ -102,9 +102,13 @@ describeBrowser("the developer portal in a browser", () => {
     await page.getByRole("heading", { name: evil }).waitFor()
     const address = page.url()
 
-    const called = `http://127.0.0.1:${portal.ports.gateway}/v2/orders`
-    for (const status of [200, 200, 200, 429])
-      expect((await fetch(called, { headers: { "x-api-key": key } })).status).toBe(status)
+    await see("/apis/orders/v2/listOrders", "Try it")
+    await page.getByLabel("Headers, one in a line").fill(`x-api-key: ${key}`)
+    for (const status of ["200", "200", "200", "429"]) {
+      await page.getByRole("button", { name: "Send" }).click()
+      await page.getByRole("region", { name: "Response", exact: true }).getByText(status).waitFor()
+    }
+    await usableByEverybody(page)
     await page.goto(address)
     await page.getByText("3 calls in").waitFor()
     await page.getByRole("heading", { name: "Failed calls" }).waitFor()
