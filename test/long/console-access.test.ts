@@ -27,7 +27,7 @@ const evilName = `user:${evilMarkup.replaceAll(" ", "/").replaceAll(":", "")}`
 /** Every view: its address, and a text that is there when it has loaded. */
 const views: readonly (readonly [path: string, text: string])[] = [
   ["access", "Ask whether somebody may do something"],
-  ["access/check?user=user:u000001&relation=viewer&object=order:1", "group:all#member viewer folder:root"],
+  ["access/check?user=user:u000001&relation=viewer&object=order:1", "Green holds"],
   ["access/check?user=user:bob&relation=viewer&object=order:1", "What would allow it"],
   ["access/check?user=user:cleo&relation=viewer&object=order:1", "Values that would decide it"],
   ["access/check?user=bob&relation=viewer&object=order:1", "has no type"],
@@ -54,6 +54,12 @@ const views: readonly (readonly [path: string, text: string])[] = [
     `access/edit?steps=${encodeURIComponent("+order:1 viewer order:2")}`,
     "is not an allowed type restriction",
   ],
+  [
+    "access/check?user=user:u000001&relation=viewer&object=order:1&as=tree",
+    "group:all#member viewer folder:root",
+  ],
+  ["access/changes", "live"],
+  ["access/import", "For YAML and larger files"],
   ["access/none", "There is no such view"],
 ]
 
@@ -225,6 +231,52 @@ describeBrowser("the page Access in a browser", () => {
     )
     expect(refused.status).toBe(403)
     await other.close()
+  })
+
+  test("opens and closes the nodes of a drawing, by clicks and by keys", async () => {
+    await open("access/check?user=user:u000001&relation=viewer&object=order:1")
+    const top = page.getByRole("button", { name: "order:1#viewer" }).first()
+    await page.getByRole("button", { name: "group:all#member" }).waitFor()
+    await top.click()
+    await page.getByRole("button", { name: "group:all#member" }).waitFor({ state: "detached" })
+    await top.focus()
+    await page.keyboard.press("Enter")
+    await page.getByRole("button", { name: "group:all#member" }).waitFor()
+  })
+
+  test("shows changes as they are committed", async () => {
+    await open("access/changes")
+    await page.getByText("live", { exact: true }).waitFor()
+    const tuple = { user: "user:hanna", relation: "member", object: "group:few" }
+    await control(ports, "POST", "/authz/stores/acme/write", { writes: { tuple_keys: [tuple] } })
+    await page.getByText("user:hanna member group:few").waitFor()
+    await control(ports, "POST", "/authz/stores/acme/write", { deletes: { tuple_keys: [tuple] } })
+    await page.getByText("removed").first().waitFor()
+  })
+
+  test("imports a file in batches, and names the lines that are wrong", async () => {
+    await open("access/import")
+    const lines = Array.from({ length: 2_500 }, (_, at) =>
+      JSON.stringify({
+        user: `user:i${at}`,
+        relation: "member",
+        object: at === 1_500 ? "nothing:1" : "group:import",
+      }),
+    )
+    lines[7] = "{"
+    const buffer = Buffer.from(lines.join("\n"))
+    await page
+      .locator("input[type=file]")
+      .setInputFiles({ name: "tuples.jsonl", mimeType: "text/plain", buffer })
+    await page.getByRole("button", { name: /^Import/ }).click()
+    await page.getByText("2,500 of 2,500 tuples: 2,498 written, 0 existed already, 2 mistakes").waitFor()
+    expect((await rows().allTextContents()).map((text) => text.slice(0, 4))).toEqual(["8Exp", "1501"])
+    const text = Buffer.from("user: user:ann")
+    await page
+      .locator("input[type=file]")
+      .setInputFiles({ name: "tuples.yaml", mimeType: "text/plain", buffer: text })
+    await page.getByRole("button", { name: /^Import/ }).click()
+    await page.getByText("The format of tuples.yaml is not known").waitFor()
   })
 
   test("shows names with markup as text", async () => {

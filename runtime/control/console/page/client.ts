@@ -53,10 +53,12 @@ async function send(method: string, path: string, body: unknown, signal?: AbortS
       ...{ method, credentials: "same-origin", signal: signal ?? null },
       ...(body === undefined
         ? {}
-        : {
-            body: JSON.stringify(body),
-            headers: { "content-type": "application/json", accept: "application/json" },
-          }),
+        : body instanceof Blob
+          ? { body }
+          : {
+              body: JSON.stringify(body),
+              headers: { "content-type": "application/json", accept: "application/json" },
+            }),
     })
   } catch (error) {
     if (signal?.aborted) throw error
@@ -78,9 +80,15 @@ async function jsonOf(response: Response): Promise<unknown> {
   return response.headers.get("content-type")?.includes("json") === true ? response.json() : undefined
 }
 
-/** Reads a resource. */
-export function get<Answer>(path: string): Promise<Answer> {
-  return call<Answer>("GET", path)
+/** Reads a resource. Rejects with `CallFailure`, and when `signal` aborts. */
+export async function get<Answer>(path: string, signal?: AbortSignal): Promise<Answer> {
+  return (await jsonOf(await send("GET", path, undefined, signal))) as Answer
+}
+
+/** Sends lines of JSON, and reads the JSON of the response. Rejects with `CallFailure`. */
+export async function postText<Answer>(path: string, lines: string): Promise<Answer> {
+  const body = new Blob([lines], { type: "application/x-ndjson" })
+  return (await jsonOf(await send("POST", path, body))) as Answer
 }
 
 /** Asks who is signed in. Rejects when the control API does not respond. */

@@ -23,7 +23,9 @@ const views: readonly View[] = [
   { name: "what", title: "What may", load: () => import("./access/what.tsx") },
   { name: "matrix", title: "Matrix", load: () => import("./access/matrix.tsx") },
   { name: "tuples", title: "Tuples", load: () => import("./access/tuples.tsx") },
+  { name: "changes", title: "Changes", load: () => import("./access/changes.tsx") },
   { name: "edit", title: "Edit", needs: "engine.write", load: () => import("./access/edit.tsx") },
+  { name: "import", title: "Import", needs: "engine.write", load: () => import("./access/import.tsx") },
 ]
 
 /** Who may do what: questions to the engine, and the tuples that decide them. */

@@ -14,12 +14,15 @@ export default function Check({ store, types }: AccessView) {
     (name) => query.get(name) ?? "",
   )
   const isAsked = Boolean(user && relation && object)
-  const { answer, error, reload } = useAsked(isAsked ? query.toString() : undefined, async () => {
-    named(user, "User")
-    named(object, "Object")
-    const context = contextOf(query)
-    return askEngine<Explanation>(store.id, "explain", { tuple_key: { user, relation, object }, context })
-  })
+  const { answer, error, reload } = useAsked(
+    isAsked ? [user, relation, object, query.get("context") ?? ""].join(" ") : undefined,
+    async () => {
+      named(user, "User")
+      named(object, "Object")
+      const context = contextOf(query)
+      return askEngine<Explanation>(store.id, "explain", { tuple_key: { user, relation, object }, context })
+    },
+  )
   const names = typesAsNames(types)
   return (
     <>
@@ -42,7 +45,7 @@ export default function Check({ store, types }: AccessView) {
       </section>
       <div aria-live="polite">
         {error.value !== undefined ? (
-          <Failed error={error.value} />
+          <Failed error={error.value} retry={reload} />
         ) : isAsked ? (
           answer.value ? (
             <Explained explanation={answer.value} context={query.get("context") ?? undefined} />

@@ -1,3 +1,6 @@
+import { useSignal } from "@preact/signals"
+import type { ComponentType } from "preact"
+import { useEffect } from "preact/hooks"
 import type {
   ConditionedTuple,
   Explanation,
@@ -6,9 +9,9 @@ import type {
   TupleKey,
 } from "../../../../../check/ports.ts"
 import { may } from "../../client.ts"
-import { Panel } from "../../parts/basic.tsx"
+import { Failed, Loading, Panel } from "../../parts/basic.tsx"
 import { conditionText, ProofTree, tupleText } from "../../parts/proof.tsx"
-import { addressOf, place } from "../../router.ts"
+import { addressOf, place, setQuery } from "../../router.ts"
 import { textOfSteps } from "../../tuple-lines.ts"
 
 /** The answer to a check, with its proof or what prevents it. */
@@ -18,6 +21,7 @@ export function Explained(props: {
 }) {
   const { explanation, context } = props
   const { proof, blocked_by = [], missing_context = [], conditions = [], misses = [] } = explanation
+  const isTree = place.value.query.get("as") === "tree"
   const linkOf = (node: ProofNode) => checkAddress(explanation.user, node, context)
   return (
     <>
@@ -27,12 +31,13 @@ export function Explained(props: {
           <p>A condition reads {listed(missing_context)}. Give the values under “Values for conditions”.</p>
         </Panel>
       )}
-      {proof && (
+      <Reasons explanation={explanation} />
+      {proof && isTree && (
         <Panel title="Proof">
           <ProofTree nodes={[proof]} label="Proof" linkOf={linkOf} />
         </Panel>
       )}
-      {blocked_by.length > 0 && (
+      {blocked_by.length > 0 && isTree && (
         <Panel title="Excluded by">
           <ProofTree nodes={blocked_by} label="Excluded by" linkOf={linkOf} />
         </Panel>
@@ -53,6 +58,44 @@ export function Explained(props: {
         <p class="quiet">A limit ended the search for reasons: there may be more than are shown.</p>
       )}
     </>
+  )
+}
+
+/** The drawing of the reasons, or the choice to have it instead of the tree. */
+function Reasons({ explanation }: { readonly explanation: Explanation }) {
+  const isTree = place.value.query.get("as") === "tree"
+  const drawing = useSignal<ComponentType<{ readonly explanation: Explanation }> | undefined>(undefined)
+  const failure = useSignal<unknown>(undefined)
+  useEffect(() => {
+    if (isTree) return
+    import("./proof-drawing.tsx").then(
+      (module) => {
+        drawing.value = module.default
+      },
+      (error: unknown) => {
+        failure.value = error
+      },
+    )
+  }, [isTree])
+  const { proof, blocked_by = [], misses = [] } = explanation
+  if (proof === undefined && blocked_by.length === 0 && misses.length === 0) return null
+  const Drawing = drawing.value
+  const button = (
+    <button type="button" onClick={() => setQuery({ as: isTree ? undefined : "tree" })}>
+      {isTree ? "Show the drawing" : "Show as a tree"}
+    </button>
+  )
+  if (isTree)
+    return proof === undefined && blocked_by.length === 0 ? null : <p class="actions as-tree">{button}</p>
+  return (
+    <Panel title="Reasons" aside={button}>
+      {failure.value !== undefined && <Failed error={failure.value} />}
+      {Drawing === undefined ? (
+        failure.value === undefined && <Loading />
+      ) : (
+        <Drawing explanation={explanation} />
+      )}
+    </Panel>
   )
 }
 
