@@ -29,7 +29,8 @@ export function policyNamesAt(text: string, offset: number): PolicyNamesAt {
     const [whole, closes, name, attributes = "", rest = "", end] = match
     if (name === undefined) {
       // A comment or CDATA that does not end before the offset.
-      if (match.index + whole.length === offset && !/(?:-->|\]\]>)$/.test(whole)) return { start: offset, names: [] }
+      if (match.index + whole.length === offset && !/(?:-->|\]\]>)$/.test(whole))
+        return { start: offset, names: [] }
     } else if (end === undefined && match.index + whole.length === offset) {
       if (closes === "/") return closing(open, name, offset)
       if (attributes === "" && rest === "") return { start: offset - name.length, names: elementsIn(open) }
@@ -79,8 +80,13 @@ function elementsIn(open: readonly string[]): PolicyName[] {
       element(name, required === true ? "required" : ""),
     )
   const within = root === "fragment" ? sections : sections.filter((each) => each === section)
-  const fitting = Object.entries(policies).filter(([, row]) => row.sections.some((each) => within.includes(each)))
-  return [...fitting.map(([name]) => element(name, "policy")), ...(root === "policies" ? [element("base", "the outer policies")] : [])]
+  const fitting = Object.entries(policies).filter(([, row]) =>
+    row.sections.some((each) => within.includes(each)),
+  )
+  return [
+    ...fitting.map(([name]) => element(name, "policy")),
+    ...(root === "policies" ? [element("base", "the outer policies")] : []),
+  ]
 }
 
 /** The shape of the innermost element of a path from the root. */

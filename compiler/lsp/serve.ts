@@ -112,7 +112,7 @@ class EditorServer {
   readonly #service: LanguageService
   /** Paths whose findings the editor shows. */
   readonly #shown = new Set<string>()
-  /** What the editor asks again when it is told to. */
+  /** What the editor asks again at a request of the server. */
   readonly #refreshes: { readonly hints: boolean; readonly lenses: boolean }
   #isTelling = false
   #isStale = false

@@ -23,11 +23,11 @@ import { ProjectNames } from "./names.ts"
 import { OpenFiles } from "./open-files.ts"
 import { foldsOfGateway, type OutlineItem, outlineOfGateway, outlineOfModel } from "./outline.ts"
 import { ParsedModels } from "./parsed-models.ts"
+import { completePolicy, isPolicyDocument } from "./policy-help.ts"
 import { ProjectWords } from "./project-words.ts"
 import { placeText } from "./routes-at.ts"
 import { type SemanticToken, tokensOfGateway, tokensOfModel } from "./semantic-tokens.ts"
 import { isOfProject, testNamesOf } from "./test-names.ts"
-import { completePolicy, isPolicyDocument } from "./policy-help.ts"
 import { completeYaml, hoverYaml, isKnownYaml, type YamlTerms } from "./yaml-help.ts"
 
 /** A remedy of a finding, as edits. */
@@ -66,7 +66,7 @@ class Analysis {
     return this.#names
   }
 
-  /** Also those in tests and tuples: whoever follows or renames a name wants them all. */
+  /** Also those in tests and tuples: following and renaming a name need them all. */
   get allNames(): ProjectNames {
     this.#allNames ??= new ProjectNames(this.compiled.program, this.models, this.#readTests())
     return this.#allNames

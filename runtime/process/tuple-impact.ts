@@ -13,7 +13,7 @@ import { findModel } from "../store/models.ts"
 import { findStore } from "../store/stores.ts"
 import { createTupleSource } from "../store/tuple-source.ts"
 
-/** So many changes are listed one by one; of more, only their numbers are told. */
+/** So many changes are listed one by one; of more, the response has only their numbers. */
 const rowsMax = 500
 
 /** What the effect of tuples needs of the process. */

@@ -9,7 +9,7 @@ import { stepLowerings } from "../schema/steps.ts"
 import type { StatementDefinition } from "../step-text.ts"
 import { check } from "../steps/check-header.ts"
 import { compressStatement } from "../steps/compress.ts"
-import { corsStatement } from "../steps/cors.ts"
+import { corsForPages, corsStatement } from "../steps/cors.ts"
 import { lowerDeprecation } from "../steps/deprecation.ts"
 import { backendStatement } from "../steps/forward.ts"
 import { lowerIp } from "../steps/ip-filter.ts"
@@ -106,7 +106,7 @@ export class RouteLowering {
     this.#edited = shared.program.recorder !== undefined
     this.#policies = policies
     this.#shared = shared
-    this.#portal = new PortalSharing(shared.program, shared.values, shared.steps)
+    this.#portal = new PortalSharing(shared.program, shared.values)
     this.#places = places
     this.#backends = backends
     this.#timeoutMs = timeoutOf(shared.program.gateway)
@@ -148,7 +148,7 @@ export class RouteLowering {
     const cors = [...this.#cors(source, items, inboundPlace), ...documents.cors]
     const cache = this.#cache(items, inboundPlace, outboundPlace)
     const steps = [
-      ...(cors.length > 0 ? cors : this.#portal.of(source)),
+      ...(cors.length > 0 ? cors : this.#portalCors(source)),
       ...this.#nearest(items, compressStatement, inboundPlace),
       ...this.#inbound(source, items, authItems, inboundPlace, outboundPlace, documents),
     ]
@@ -276,6 +276,12 @@ export class RouteLowering {
     report.add("SP8017", span, "an outer block always responds, before the document runs", {
       help: 'Write `docs "…" { without inbound }`, or let the outer block answer under a condition.',
     })
+  }
+
+  /** For pages of the portal that call the route. It is not in outbound: other sites get the CORS headers of the backend, as before. */
+  #portalCors(source: RouteSource): readonly Lowered[] {
+    const found = this.#portal.of(source)
+    return found === undefined ? [] : [this.#shared.steps.add(corsForPages(found.origin), found.span)]
   }
 
   /** The nearest `cors`. An operation for OPTIONS responds to preflights itself, unless it has its own `cors`. */

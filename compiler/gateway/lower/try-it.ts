@@ -8,7 +8,6 @@ import type { Program } from "../program.ts"
 import type { RouteSource } from "../routes.ts"
 import { portalListeners, reachOf } from "./listen.ts"
 import { originOf } from "./oidc-clients.ts"
-import type { Lowered, PlanSteps } from "./step.ts"
 import type { Values } from "./values.ts"
 
 /** The origin of the first listener that browsers reach at the address that it has; undefined: none is known now. */
@@ -47,13 +46,11 @@ export function tryItOf(
  * of the route holds for them as for any caller; without credentials, such a page can do no more than a caller with the same key.
  */
 export class PortalSharing {
-  readonly #steps: PlanSteps
   readonly #origin: LoadText | undefined
   readonly #apis: ReadonlySet<string> | "all"
   readonly #span: Span | undefined
 
-  constructor(program: Program, values: Values, steps: PlanSteps) {
-    this.#steps = steps
+  constructor(program: Program, values: Values) {
     const block = program.portal?.block
     const said = statementOf(block, "try-it")
     this.#span = said === undefined ? undefined : headSpan(said.statement)
@@ -67,23 +64,15 @@ export class PortalSharing {
     this.#apis = names.some((each) => each.length === 0) ? "all" : new Set(names.flat())
   }
 
-  /** The step for a route; empty: the portal does not call it. It is not in outbound: other sites get the CORS headers of the backend, as before. */
-  of({ api, method, documentation }: RouteSource): Lowered[] {
+  /** The origin whose pages may call a route, and the statement that says so; undefined: the portal does not call it. */
+  of({
+    api,
+    method,
+    documentation,
+  }: RouteSource): { readonly origin: LoadText; readonly span: Span } | undefined {
     const isPublished = this.#apis === "all" || this.#apis.has(api.name)
     // An operation for OPTIONS responds to preflights itself.
-    if (
-      this.#origin === undefined ||
-      this.#span === undefined ||
-      !isPublished ||
-      documentation ||
-      method === "OPTIONS"
-    )
-      return []
-    const anything = { methods: ["*"], headers: ["*"], expose: ["*"] }
-    const step = {
-      ...{ kind: "cors" as const, origins: [this.#origin], ...anything, credentials: false },
-      ...{ maxAgeSeconds: 0, terminateUnmatched: false },
-    }
-    return [this.#steps.add(step, this.#span)]
+    if (this.#origin === undefined || this.#span === undefined || !isPublished) return undefined
+    return documentation || method === "OPTIONS" ? undefined : { origin: this.#origin, span: this.#span }
   }
 }

@@ -1,4 +1,4 @@
-import type { Text } from "../../../runtime/plan/text.ts"
+import type { LoadText, Text } from "../../../runtime/plan/text.ts"
 import { breaking, closes, type FieldRules, type Finding, neutral, opens } from "../../analysis/finding.ts"
 import { uncovered } from "../../analysis/same.ts"
 import { codeWords, listWords, textWords } from "../../analysis/words.ts"
@@ -68,6 +68,15 @@ export const corsStatement: StatementDefinition = {
       headSpan(bound.statement),
     )
   },
+}
+
+/** The step for pages of one origin that may do what any caller without cookies may do. */
+export function corsForPages(origin: LoadText): Cors & { readonly kind: "cors" } {
+  const anything = { methods: ["*"], headers: ["*"], expose: ["*"] }
+  return {
+    ...{ kind: "cors", origins: [origin], ...anything, credentials: false },
+    ...{ maxAgeSeconds: 0, terminateUnmatched: false },
+  }
 }
 
 /** The statements in the block of `cors`. */
