@@ -234,7 +234,7 @@ describeBrowser("the page Access in a browser", () => {
   })
 
   test("opens and closes the nodes of a drawing, by clicks and by keys", async () => {
-    await open("access/check?user=user:u000001&relation=viewer&object=order:1")
+    await open("access/check?user=user:u050000&relation=viewer&object=order:1")
     const top = page.getByRole("button", { name: "order:1#viewer" }).first()
     await page.getByRole("button", { name: "group:all#member" }).waitFor()
     await top.click()
