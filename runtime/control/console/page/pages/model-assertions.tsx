@@ -136,7 +136,7 @@ function Results(props: {
     return <p class="quiet hint">This version has no assertions. Add an expected answer below.</p>
   return (
     <Scroll label="Assertions">
-      <table>
+      <table class="assertions">
         <thead>
           <tr>
             <th>Result</th>
