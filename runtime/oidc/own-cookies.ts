@@ -1,3 +1,5 @@
+import { splitCookies } from "../http/cookies.ts"
+
 /**
  * The beginning of the names of all cookies of sessions. With `__Host-` a browser accepts them only over HTTPS (or from localhost), without Domain and for
  * the path `/`: so no other host and no page can set them.
@@ -19,13 +21,5 @@ export function removedCookie(name: string): string {
 
 /** The session cookies in a Cookie header. */
 export function ownCookiesIn(header: string | undefined): OwnCookies {
-  const own = new Map<string, string[]>()
-  for (const pair of header?.split(";") ?? []) {
-    const at = pair.indexOf("=")
-    const name = pair.slice(0, Math.max(0, at)).trim()
-    if (!name.startsWith(ownCookiePrefix)) continue
-    const key = name.slice(ownCookiePrefix.length)
-    own.set(key, [...(own.get(key) ?? []), pair.slice(at + 1).trim()])
-  }
-  return own
+  return splitCookies(header ?? "", ownCookiePrefix).own
 }

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify"
 import { SourceUnavailable } from "../check/ports.ts"
+import { PageFiles } from "../control/console/page-files.ts"
 import { internalLimits, OwnNames, refusalOf } from "../http/server/internal-guard.ts"
 import { type Listener, type ListenerSettings, openListener } from "../http/server/listener.ts"
 import type { Address } from "../plan/resources.ts"
@@ -10,7 +11,6 @@ import { RequestBudget } from "./budget.ts"
 import { addCatalogueRoutes } from "./catalogue-routes.ts"
 import { loginStepOf, serveLogin } from "./login-routes.ts"
 import { isOwnPage } from "./origin.ts"
-import { PortalPages } from "./pages.ts"
 import type { PortalPorts } from "./ports.ts"
 import { sendPortalProblem, sendRawRefusal, writeRefusal } from "./problem.ts"
 import type { PortalScene, SignIn } from "./scene.ts"
@@ -136,7 +136,7 @@ function safeFields(scene: PortalScene | undefined): Record<string, string> {
 
 /** The files of the pages, and the steps of a login. Every other path is an address that the pages read themselves. */
 function addPages(app: FastifyInstance, ports: PortalPorts): void {
-  const pages = new PortalPages()
+  const pages = new PageFiles("portal")
   const serve = async (request: FastifyRequest, reply: FastifyReply) => {
     const scene = ports.scene()
     const path = request.url.split("?")[0] ?? "/"
@@ -146,7 +146,15 @@ function addPages(app: FastifyInstance, ports: PortalPorts): void {
       return serveLogin(scene as PortalScene & { readonly signIn: SignIn }, step, request, reply)
     if (isPost || step !== undefined || /^\/api(?:\/|$)/.test(path))
       return sendPortalProblem(reply, "not-found", "there is nothing here")
-    return pages.send(path, request, reply)
+    const sent = pages.send(path.slice(1), request, reply)
+    if (typeof sent !== "string") return sent
+    return sendPortalProblem(
+      reply,
+      "not-found",
+      sent === "no-file"
+        ? "there is nothing here"
+        : "this installation was built without the pages of the portal",
+    )
   }
   app.get("/*", serve)
   app.post("/*", serve)

@@ -9,7 +9,7 @@ import { type Operator, type OperatorAccess, setOperator } from "../operators.ts
 import { sendProblem } from "../problem.ts"
 import type { ConsoleLinks } from "./links.ts"
 import type { ConsoleLogins } from "./logins.ts"
-import { type PageFile, readPageFiles } from "./page-files.ts"
+import { PageFiles } from "./page-files.ts"
 import type { ConsoleSessions } from "./sessions.ts"
 
 /** What the console signs operators in with. */
@@ -70,40 +70,20 @@ export function addConsoleRoutes(app: FastifyInstance, parts: ConsoleParts): voi
   })
 }
 
-/** The files of one folder of pages below its name. They are read at the first request. */
+/** The files of one folder of pages below its name. */
 function addPageFiles(app: FastifyInstance, folder: "console" | "playground"): void {
-  let files: ReadonlyMap<string, PageFile> | undefined
+  const files = new PageFiles(folder)
   app.get(`/${folder}`, (_, reply) => reply.code(308).header("location", `/${folder}/`).send())
   app.get<{ Params: { "*": string } }>(`/${folder}/*`, (request, reply) => {
-    files ??= readPageFiles(folder)
-    return sendFile(files, request.params["*"], request, reply)
-  })
-}
-
-/** Names with a hash never change, so browsers keep them. Every other path is an address of a page, which the page itself reads. */
-function sendFile(
-  files: ReadonlyMap<string, PageFile>,
-  name: string,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): FastifyReply {
-  const isAsset = /\.(?:js|css|svg|json)$/.test(name) && !name.includes("/")
-  const file = files.get(isAsset ? name : "index.html")
-  if (file === undefined)
+    const name = request.params["*"]
+    const sent = files.send(name, request, reply, safeFields)
+    if (typeof sent !== "string") return sent
     return sendProblem(
       reply,
       "not-found",
-      isAsset ? `there is no file \`${name}\`` : "this installation was built without these pages",
+      sent === "no-file" ? `there is no file \`${name}\`` : "this installation was built without these pages",
     )
-  const accepted = String(request.headers["accept-encoding"] ?? "")
-  const [coding, content] = [...file.coded].find(([each]) => accepted.includes(each)) ?? []
-  reply
-    .headers(safeFields)
-    .type(file.type)
-    .header("vary", "accept-encoding")
-    .header("cache-control", isAsset ? "public, max-age=31536000, immutable" : "no-store")
-  if (coding !== undefined) reply.header("content-encoding", coding)
-  return reply.send(content ?? file.content)
+  })
 }
 
 /** Begins a session by a token, or by the code of a link. Wrong ones count as guesses. */

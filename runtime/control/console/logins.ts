@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto"
 import type { RequestSender } from "../../http/client/http-client.ts"
-import { splitCookies } from "../../http/cookies.ts"
 import type { TokenVerifier } from "../../identity/verifier.ts"
 import { type LoginStep, OidcClient, type OidcSettings } from "../../oidc/oidc-client.ts"
-import { type OwnCookies, ownCookiePrefix } from "../../oidc/own-cookies.ts"
+import { type OwnCookies, ownCookiesIn } from "../../oidc/own-cookies.ts"
 import type { ControlCallers, Denial, OperatorIssuer } from "../operators.ts"
 import type { ConsoleSession } from "./sessions.ts"
 
@@ -45,7 +44,7 @@ export class ConsoleLogins {
     cookies: string | undefined,
     target: string,
   ): Promise<LoginStep | undefined> {
-    return this.#client(issuer)?.begin({ origin, cookies: ownCookies(cookies) }, target)
+    return this.#client(issuer)?.begin({ origin, cookies: ownCookiesIn(cookies) }, target)
   }
 
   /** Takes the response of the provider. Undefined: the issuer has no login. */
@@ -55,12 +54,12 @@ export class ConsoleLogins {
     query: URLSearchParams,
   ): Promise<LoginStep | undefined> {
     // The redirect URI is in the pending login.
-    return this.#client(issuer)?.finish({ origin: "", cookies: ownCookies(cookies) }, query)
+    return this.#client(issuer)?.finish({ origin: "", cookies: ownCookiesIn(cookies) }, query)
   }
 
   /** The session in a Cookie header; undefined: none that is valid. A denial: its token has expired, and the provider does not respond. */
   async find(cookies: string | undefined): Promise<ConsoleSession | Denial | undefined> {
-    const own = ownCookies(cookies)
+    const own = ownCookiesIn(cookies)
     let denial: Denial | undefined
     for (const issuer of issuersIn(own)) {
       const found = await this.#client(issuer)?.session(own, { forward: "access-token" })
@@ -78,7 +77,7 @@ export class ConsoleLogins {
   async end(
     cookies: string | undefined,
   ): Promise<{ readonly lines: readonly string[]; readonly page: string | undefined }> {
-    const own = ownCookies(cookies)
+    const own = ownCookiesIn(cookies)
     const lines: string[] = []
     let page: string | undefined
     for (const issuer of issuersIn(own)) {
@@ -126,10 +125,6 @@ function settingsOf(
 
 /** Names of issuers have no dot, so these are the names of no client of the gateway on the same host. */
 const cookiesBegin = "console."
-
-function ownCookies(header: string | undefined): OwnCookies {
-  return splitCookies(header ?? "", ownCookiePrefix).own
-}
 
 /** The issuers with a session in these cookies: the first part of a session has the name alone, as `CookieSessions` writes it. */
 function issuersIn(cookies: OwnCookies): string[] {
