@@ -57,11 +57,11 @@ export class Program {
   /** Something was not understood: what seems missing or unused may not be. */
   readonly damaged: boolean
   readonly gateway: BoundStatement | undefined
-  /** The engine; undefined if there is none. */
+  /** The engine; undefined: gateway.conf has no `portal`. */
   readonly authz: BoundStatement | undefined
   /** How operators reach the control API; undefined if the text does not say it. */
   readonly control: BoundStatement | undefined
-  /** The developer portal; undefined if there is none. */
+  /** The developer portal; undefined: gateway.conf has no `portal`. */
   readonly portal: BoundStatement | undefined
   /** What a change of the plan needs; undefined if the text does not say it. */
   readonly change: BoundStatement | undefined

@@ -24,7 +24,7 @@ export interface AdmissionSettings {
   readonly attempts?: Attempts | undefined
   /** Sessions of the console. Absent: only the header `Authorization` counts. */
   readonly sessions?: ConsoleSessions | undefined
-  /** Sessions of people who signed in to the console at an issuer. Absent: there are none. */
+  /** Sessions of people who signed in to the console at an issuer. Absent: nobody can. */
   readonly logins?: ConsoleLogins | undefined
 }
 

@@ -752,7 +752,7 @@ export const consoleLoginRequest = z.strictObject({
 export const consoleLoginAnswer = z.strictObject({ page: z.string() })
 export type ConsoleLoginAnswer = z.infer<typeof consoleLoginAnswer>
 
-/** Response of `DELETE /console/session`. `page`: where the session at the issuer ends; null: there is none, or the session was begun by a token. */
+/** Response of `DELETE /console/session`. `page`: where the session at the issuer ends; null: the issuer has no such page, or the session was begun by a token. */
 export const consoleEndAnswer = z.strictObject({ page: z.string().nullable() })
 export type ConsoleEndAnswer = z.infer<typeof consoleEndAnswer>
 

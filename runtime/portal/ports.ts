@@ -9,7 +9,7 @@ import type { PortalScene } from "./scene.ts"
 
 /** What the portal needs of the process. Methods reject with `SourceUnavailable` when the database does not answer. */
 export interface PortalPorts {
-  /** The portal of the running plan; undefined: there is none. */
+  /** The portal of the running plan; undefined: no plan runs, or it has no `portal`. */
   scene(): PortalScene | undefined
   /** The running plan. */
   plan(): PlanBody | null

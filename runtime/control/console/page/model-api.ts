@@ -34,7 +34,7 @@ export interface AssertionRun {
   readonly results: readonly AssertionOutcome[]
 }
 
-/** A list with the token of its next page; empty: there is none. */
+/** A list with the token of its next page; empty: this page is the last. */
 export interface EnginePage<Item> {
   readonly items: readonly Item[]
   readonly next: string

@@ -1,6 +1,6 @@
 import type { TupleKey } from "../../../check/ports.ts"
 
-/** A tuple of a file, or why there is none. `line`: where it begins, or its number in a JSON list. */
+/** A tuple of a file, or the mistake in its place. `line`: where it begins, or its number in a JSON list. */
 export type FileTuple =
   | { readonly line: number; readonly tuple: TupleKey }
   | { readonly line: number; readonly problem: string }
