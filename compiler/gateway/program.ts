@@ -57,7 +57,7 @@ export class Program {
   /** Something was not understood: what seems missing or unused may not be. */
   readonly damaged: boolean
   readonly gateway: BoundStatement | undefined
-  /** The engine; undefined: gateway.conf has no `portal`. */
+  /** The engine; undefined: gateway.conf has no `authz`. */
   readonly authz: BoundStatement | undefined
   /** How operators reach the control API; undefined if the text does not say it. */
   readonly control: BoundStatement | undefined
