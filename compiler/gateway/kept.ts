@@ -6,7 +6,7 @@ import type { KeptNames } from "./check/names.ts"
 import { KeptUnits } from "./kept-units.ts"
 import type { Program } from "./program.ts"
 import type { Additions } from "./recorder.ts"
-import { type ParsedFile, parseFile, reparse } from "./reparse.ts"
+import { type ParsedFile, parseAgain, parseFile } from "./reparse.ts"
 import { surroundingsOf } from "./surroundings.ts"
 
 /**
@@ -27,7 +27,7 @@ export class KeptParts {
     const known = this.#files.get(path)
     if (known?.text === text) return known
     const parsed = known === undefined ? undefined : this.#parsed.get(known)
-    const again = parsed === undefined ? undefined : reparse(parsed, text)
+    const again = parsed === undefined ? undefined : parseAgain(parsed, text)
     const file = again?.document.file ?? new SourceFile(path, text)
     if (again !== undefined) this.#parsed.set(file, again)
     this.#files.set(path, file)

@@ -4,6 +4,7 @@ import type { AzureCompiler } from "../azure/wing.ts"
 import type { Report } from "../core/diagnostic.ts"
 import { PlanSchemas } from "../openapi/plan-schemas.ts"
 import type { OpenapiCompiler } from "../openapi/wing.ts"
+import { mentions } from "./bind/bound.ts"
 import { checkLogins } from "./check/logins.ts"
 import { MissingParts } from "./check/missing-parts.ts"
 import { checkPlainHttp } from "./check/plain-http.ts"
@@ -295,8 +296,12 @@ function lowerRoutes(
 }
 
 /** What a unit depends on besides its operation and the surroundings, as text. */
-function unitOf({ versionName, inDescribed }: RouteSource): string {
-  return `${versionName ?? ""} ${inDescribed}`
+function unitOf({ versionName, inDescribed, scopes }: RouteSource): string {
+  // A line that was not understood may name a document, but that concerns only these statements.
+  const asks = [scopes.operation, scopes.version, scopes.api].some(
+    (scope) => mentions(scope?.block, "mock") || mentions(scope?.block, "validate"),
+  )
+  return `${versionName ?? ""} ${asks ? inDescribed : ""}`
 }
 
 function reportNoListener(program: Program, report: Report): void {

@@ -1,6 +1,7 @@
 import type { DiagnosticCode } from "../core/catalogue.ts"
 import { Report, type Reported } from "../core/diagnostic.ts"
 import { SourceFile, type Span } from "../core/source.ts"
+import { adopt, EarlierStatements } from "./adopt.ts"
 import type { Block, Comment, Document, Statement } from "./ast.ts"
 import { nestingMax } from "./layout.ts"
 import { parseWithCodes } from "./parser.ts"
@@ -12,6 +13,8 @@ export interface ParsedFile {
   readonly findings: readonly Reported[]
   /** A mistake of a line may change what other lines mean. */
   readonly isUnclear: boolean
+  /** While it is unclear: the statements of the last tree that was not. What a mistake took away comes back with its repair. */
+  readonly clear?: EarlierStatements
 }
 
 /** Parses a whole file. */
@@ -22,10 +25,35 @@ export function parseFile(file: SourceFile): ParsedFile {
 }
 
 /**
+ * The file with another text. Statements whose text is the same stay the same objects, with their spans moved; `SourceFile` is the same, too.
+ */
+export function parseAgain(parsed: ParsedFile, text: string): ParsedFile {
+  return reparse(parsed, text) ?? parseWhole(parsed, text)
+}
+
+/** Parses the whole text, and takes what is equal from the earlier tree. */
+function parseWhole({ document: before, isUnclear, clear }: ParsedFile, text: string): ParsedFile {
+  const last = EarlierStatements.of(before)
+  const lastClear = isUnclear ? clear : last
+  const { file } = before
+  const again = parseFile(new SourceFile(file.path, text))
+  placeDocument(again.document, file, 0)
+  for (const finding of again.findings) for (const span of spansOf(finding)) placeSpan(span, file, 0)
+  file.rewrite(text)
+  const earlier = lastClear === undefined || lastClear === last ? [last] : [last, lastClear]
+  const statements = adopt(again.document.statements, file, earlier)
+  const document = { file, statements, comments: again.document.comments }
+  return {
+    ...{ document, findings: again.findings, isUnclear: again.isUnclear },
+    ...(again.isUnclear && lastClear !== undefined ? { clear: lastClear } : {}),
+  }
+}
+
+/**
  * The file with another text, in which only the lines around the change are parsed again. All other statements stay the same objects, with
  * their spans moved; `SourceFile` is the same, too. Undefined if a mistake, now or before, may reach beyond its lines: then nothing is changed.
  */
-export function reparse(parsed: ParsedFile, text: string): ParsedFile | undefined {
+function reparse(parsed: ParsedFile, text: string): ParsedFile | undefined {
   const { document, findings } = parsed
   const { file } = document
   if (parsed.isUnclear) return undefined

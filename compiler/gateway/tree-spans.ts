@@ -43,6 +43,18 @@ export function placeSpan(span: Span, file: SourceFile, offset: number): void {
   moving.end += offset
 }
 
+/** Moves a statement, with everything in it, by a number of characters. */
+export function moveStatement(statement: Statement, by: number): void {
+  visitStatement(statement, (span) => placeSpan(span, span.file, by))
+}
+
+/** Moves the keyword and the arguments of a statement. */
+export function moveHead({ keyword, args }: Statement, by: number): void {
+  const visit: Visit = (span) => placeSpan(span, span.file, by)
+  visit(keyword.span)
+  for (const each of args) visitArgument(each, visit)
+}
+
 type Visit = (span: Span) => void
 
 /** Visits each span once. Statements that end before `change` are left out. */
