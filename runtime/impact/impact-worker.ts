@@ -6,6 +6,7 @@ import { type AccessImpact, accessImpact, ImpactTuples } from "../check/impact.t
 import { loadModel } from "../check/loaded-model.ts"
 import type { FromImpactThread, ImpactJob, ToImpactThread } from "./messages.ts"
 import { pauseFor } from "./pace.ts"
+import { shareOfThread } from "./processor-share.ts"
 
 const progressMs = 250
 const rowsAtOnce = 2_000
@@ -13,6 +14,7 @@ const rowsAtOnce = 2_000
 const untakenMax = 4
 
 const job = workerData as ImpactJob
+const share = shareOfThread(job.share)
 let tuples = new ImpactTuples()
 let untaken = 0
 let onTaken: () => void = () => undefined
@@ -30,7 +32,7 @@ async function compare(): Promise<void> {
     rows = []
   }
   const finishing = tuples.finish()
-  const pause = pauseFor(job.share)
+  const pause = pauseFor(share)
   while (finishing.next().done !== true) await pause()
   const terms = {
     ...{ tuples, before: loadModel(job.before), after: loadModel(job.after), context: job.context },

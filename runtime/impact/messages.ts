@@ -2,6 +2,7 @@ import type { ImpactRow } from "../check/access-change.ts"
 import type { AccessImpact, ImpactProgress } from "../check/impact.ts"
 import type { PackedRows } from "../check/ports.ts"
 import type { ModelPlan } from "../plan/authorization-model.ts"
+import type { ProcessorShare } from "./processor-share.ts"
 
 /** What the thread is started with. */
 export interface ImpactJob {
@@ -12,8 +13,7 @@ export interface ImpactJob {
   readonly rows: boolean | number
   readonly memoryBytes: number
   readonly depthMax: number
-  /** Part of a core that the thread may use, above 0, at most 1. */
-  readonly share: number
+  readonly share: ProcessorShare
 }
 
 /** To the thread: tuples, in any number of messages, then their end; and that rows have been taken. */

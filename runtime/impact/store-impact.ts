@@ -7,13 +7,14 @@ import { loadModel } from "../check/loaded-model.ts"
 import { type Commit, packRows, type TupleRow, type TupleSnapshot, type TupleSource } from "../check/ports.ts"
 import type { ModelPlan } from "../plan/authorization-model.ts"
 import type { FromImpactThread, ImpactJob, ToImpactThread } from "./messages.ts"
+import type { ProcessorShare } from "./processor-share.ts"
 
 /** Memory of a comparison, without the tuples. */
 const memoryBytesDefault = 1_000_000_000
 /** The thread's own heap; nearly all of its data is in arrays outside of it. */
 const heapMegabytesMax = 1_024
-/** The part of a core that a comparison uses, so that requests that are served by the same machine keep their time. */
-const shareDefault = 0.5
+/** Requests that are served by the same machine keep their time. */
+const shareDefault: ProcessorShare = "idle"
 /** Batches of tuples that the thread has not taken yet. */
 const batchesWaitingMax = 4
 
@@ -43,8 +44,8 @@ export interface StoreImpactTerms {
   readonly memoryBytes?: number | undefined
   /** Tuples up to which only those that the change concerns are read (default: 50,000); otherwise the whole store is. */
   readonly concernedMax?: number | undefined
-  /** Part of a core, above 0, at most 1 (default: 0.5). */
-  readonly share?: number | undefined
+  /** Default: "idle". */
+  readonly share?: ProcessorShare | undefined
   /** Ends the comparison. */
   readonly signal: AbortSignal
 }

@@ -22,10 +22,12 @@ const tuplesOf = cursorOf(
   "snapshot-tuples-of",
   `select ${tupleColumns} from sallyport.tuples where store_id = $1 and object = any($2::text[]) and relation = any($3::text[]) limit $4`,
 )
+// Looked up laterally: for a cursor the planner expects that few rows are fetched, and would read the whole index in its order.
 const tuplesOfSets = cursorOf(
   "snapshot-tuples-of-sets",
-  `select distinct on (subject, subject_relation) ${tupleColumns} from sallyport.tuples
-    where store_id = $1 and subject = any($2::text[]) and subject_relation <> '' order by subject, subject_relation, object, relation limit $3`,
+  `select found.* from unnest($2::text[]) as o(name)
+  cross join lateral (select distinct on (subject_relation) ${tupleColumns} from sallyport.tuples
+    where store_id = $1 and subject = o.name and subject_relation > '' order by subject_relation, object, relation) found limit $3`,
 )
 const tuplesNaming = cursorOf(
   "snapshot-tuples-naming",

@@ -281,7 +281,7 @@ try {
   await store(url)
   await measureStored("none", "no relation changes", url, 1)
   await measureStored("few", "few are concerned", url, 1)
-  await measureStored("wide", "folder viewer: owner becomes editor", url, 30)
+  await measureStored("wide", "folder viewer: owner becomes editor", url, 15)
 } finally {
   await postgres.stop()
 }

@@ -1,6 +1,9 @@
+import { readdirSync, readFileSync } from "node:fs"
+import { getPriority } from "node:os"
 import { expect, test } from "vitest"
 import { firstCommit, packRows } from "../../runtime/check/ports.ts"
 import { pauseFor } from "../../runtime/impact/pace.ts"
+import { ownSystem, shareOfThread } from "../../runtime/impact/processor-share.ts"
 import { type ImpactSource, storeImpact } from "../../runtime/impact/store-impact.ts"
 import { modelOf } from "../check/model.ts"
 
@@ -9,6 +12,14 @@ const planWith = (viewer: string) =>
 const before = planWith("[user]")
 const after = planWith("[user] or editor")
 
+/** The priorities of the threads that this process has on Linux: 0 is that of requests, 19 the lowest. */
+function priorities(): readonly number[] {
+  return readdirSync("/proc/self/task").flatMap((thread) => {
+    const text = readFileSync(`/proc/self/task/${thread}/stat`, "utf8")
+    return [Number(text.slice(text.lastIndexOf(")") + 2).split(" ")[16])]
+  })
+}
+
 /** The threads of this process, as its report lists them. */
 function threads(): number {
   return (process.report.getReport() as unknown as { workers: unknown[] }).workers.length
@@ -16,6 +27,7 @@ function threads(): number {
 
 test("a comparison that is cancelled stops to read, and its thread ends", async () => {
   const others = threads()
+  const usual = getPriority()
   let [batches, isOver] = [0, false]
   const source: ImpactSource = {
     snapshot: async () => undefined,
@@ -34,6 +46,9 @@ test("a comparison that is cancelled stops to read, and its thread ends", async 
   const events = storeImpact({ ...terms, signal: gone.signal })
   expect((await events.next()).value).toEqual({ reading: undefined })
   await expect.poll(threads).toBe(others + 1)
+  if (process.platform === "linux" && shareOfThread("idle", { ...ownSystem, lower: () => undefined }) === 1)
+    await expect.poll(priorities).toContain(19)
+  expect(getPriority()).toBe(usual)
   gone.abort()
   await expect(
     (async () => {

@@ -597,7 +597,7 @@ export const rooms: readonly Room[] = [
     path: "runtime/impact",
     doors: ["edited-store", "store-impact"],
     may: ["runtime/plan", "runtime/check"],
-    builtins: ["node:module", "node:timers/promises", "node:worker_threads"],
+    builtins: ["node:fs", "node:module", "node:os", "node:timers/promises", "node:worker_threads"],
   },
   {
     path: "runtime/control",
