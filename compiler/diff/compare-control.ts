@@ -1,6 +1,7 @@
 import { type ControlPlan, controlRoles, type OperatorIssuerPlan } from "../../runtime/plan/control.ts"
 import { closes, type Finding, neutral, opens } from "../analysis/finding.ts"
 import { pairsOf, same } from "../analysis/same.ts"
+import { textWords } from "../analysis/words.ts"
 import { listenerChanges } from "./listener-changes.ts"
 import { changeOf, type UnplacedChange } from "./unplaced-change.ts"
 
@@ -19,6 +20,7 @@ export function compareControls(
     ),
     ...issuerChanges(before?.issuers ?? {}, after?.issuers ?? {}),
     ...sharedTokenChanges(before, after),
+    ...tryItChanges(before?.tryIt, after?.tryIt),
   ]
 }
 
@@ -38,6 +40,31 @@ function sharedTokenChanges(
       isOff
         ? closes("the shared control token is refused")
         : opens("callers with the shared control token may do everything, without a name"),
+    ),
+  ]
+}
+
+type TryIt = ControlPlan["tryIt"]
+
+/** The CORS of the routes is a change of each of them. */
+function tryItChanges(before: TryIt, after: TryIt): UnplacedChange[] {
+  if (same(before, after)) return []
+  const words = ({ console, gateway }: NonNullable<TryIt>) =>
+    `try-it ${textWords(console)} gateway ${textWords(gateway)}`
+  return [
+    changeOf(
+      {
+        action: before === undefined ? "added" : after === undefined ? "removed" : "changed",
+        subject: { kind: "control", name: "try-it" },
+        ...{ scope, path: "control.tryIt" },
+        ...(before === undefined ? {} : { before: words(before) }),
+        ...(after === undefined ? {} : { after: words(after) }),
+      },
+      neutral(
+        after === undefined
+          ? "the console no longer sends requests to the gateway"
+          : "the console offers to send requests to the gateway",
+      ),
     ),
   ]
 }

@@ -155,7 +155,7 @@ function lowerForPeople(
   published: Omit<Parameters<typeof lowerPortal>[0], "program" | "values" | "report">,
 ): Pick<PlanBody, "control" | "change" | "portal"> {
   return {
-    ...lowerControl(program, values, report),
+    ...lowerControl(program, values, report, published.gateway),
     ...lowerChange(program, report),
     ...lowerPortal({ program, values, report, ...published }),
   }

@@ -703,6 +703,12 @@ export const whoamiAnswer = z.strictObject({
 })
 export type WhoamiAnswer = z.infer<typeof whoamiAnswer>
 
+/** Response of `GET /v1/try-it`: the origin whose pages may call the gateway by the running plan, and that of the gateway. Null: none may. */
+export const tryItAnswer = z.strictObject({
+  tryIt: z.strictObject({ console: z.string(), gateway: z.string() }).nullable(),
+})
+export type TryItAnswer = z.infer<typeof tryItAnswer>
+
 /** Query of `GET /v1/audit`. `after`: number of the row before the first; times are RFC 3339. */
 export const auditQuery = z.strictObject({
   after: z.coerce.number().int().min(0).default(0),

@@ -42,6 +42,8 @@ export interface OperatorIssuer {
 export interface ControlCallers {
   readonly issuers: readonly OperatorIssuer[]
   readonly acceptsSharedToken: boolean
+  /** The origin whose pages may call the gateway, and that of the gateway; undefined: none may. */
+  readonly tryIt: { readonly console: string; readonly gateway: string } | undefined
 }
 
 /** A token made by the control API. */

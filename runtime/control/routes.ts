@@ -62,6 +62,7 @@ export const routeRules: Readonly<Record<string, RouteRule>> = {
   "GET /v1/consents": read("viewer", "plan.read"),
   "POST /v1/consents": change("viewer", "plan.consent"),
   "POST /v1/explain-request": read("viewer", "explain"),
+  "GET /v1/try-it": read("viewer", "explain"),
   "GET /v1/refusals": read("viewer", "explain"),
   "GET /v1/refusals/:id": read("viewer", "explain"),
   "GET /v1/routes": read("viewer", "plan.read"),

@@ -95,10 +95,11 @@ export async function startControl(settings: ControlSettings, ports: ControlPort
   const links = new ConsoleLinks()
   const logins =
     http === undefined || callers === undefined ? undefined : new ConsoleLogins({ token, callers, http })
+  const tryIt = () => callers?.()?.tryIt
   const events = new EventDesk(ports)
   const control = await listenWith(settings, async (app) => {
     addAdmission(app, { access, attempts, sessions, logins, onRefused })
-    addConsoleRoutes(app, { access, attempts, sessions, links, logins, audit: ports.audit, log })
+    addConsoleRoutes(app, { access, attempts, sessions, links, logins, tryIt, audit: ports.audit, log })
     addEventRoutes(app, events, ports, { access, sessions })
     addAuditHooks(app, ports.audit)
     addHealthRoutes(app, ports)

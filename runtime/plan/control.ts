@@ -1,6 +1,6 @@
 import * as z from "zod"
 import { controlListener } from "./resources.ts"
-import { name } from "./text.ts"
+import { loadText, name } from "./text.ts"
 
 /** What operators may do, from little to everything; each includes those before it. */
 export const controlRoles = ["viewer", "operator", "publisher", "admin"] as const
@@ -56,6 +56,8 @@ export const controlPlan = z.strictObject({
   issuers: z.record(name, operatorIssuer).optional(),
   /** False: the token with which the process was started is refused. Absent: it is accepted, with the role `admin`. */
   sharedToken: z.literal(false).optional(),
+  /** Routes have CORS for `console`, so that its pages can call `gateway`; both are scheme and host as browsers see them. */
+  tryIt: z.strictObject({ console: loadText, gateway: loadText }).optional(),
 })
 /** How operators reach the control API, and who they are. */
 export type ControlPlan = z.infer<typeof controlPlan>

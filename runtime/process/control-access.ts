@@ -2,6 +2,7 @@ import type { ControlCallers } from "../control/operators.ts"
 import type { References } from "../gateway/generation/references.ts"
 import { discoveryUrl } from "../identity/discovery.ts"
 import type { PlanBody } from "../plan/plan.ts"
+import { browserOrigin } from "./browser-origin.ts"
 import { ListenerAccess, type ListenerAccessSettings, type Verifiers } from "./listener-access.ts"
 
 /** The certificates of the control listeners, and the issuers of operators, across plans. */
@@ -22,8 +23,13 @@ function callersOf(
   references: References,
   verifiers: Verifiers,
 ): ControlCallers {
+  const { tryIt } = control ?? {}
   return {
     acceptsSharedToken: control?.sharedToken !== false,
+    tryIt: tryIt && {
+      console: browserOrigin(tryIt.console, "the console of `try-it`", references),
+      gateway: browserOrigin(tryIt.gateway, "the gateway of `try-it`", references),
+    },
     issuers: Object.entries(control?.issuers ?? {}).flatMap(([name, plan]) => {
       const verifier = verifiers.get(name)?.value
       const source = issuers[name]?.source

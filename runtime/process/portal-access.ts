@@ -7,6 +7,7 @@ import type { PlanBody } from "../plan/plan.ts"
 import type { LoadText } from "../plan/text.ts"
 import { Published } from "../portal/published.ts"
 import type { PortalScene, SignIn } from "../portal/scene.ts"
+import { browserOrigin } from "./browser-origin.ts"
 import { ListenerAccess, type ListenerAccessSettings, type Verifiers } from "./listener-access.ts"
 
 /** What the portal is made of; undefined: the plan has none. */
@@ -49,12 +50,8 @@ function sceneOf(
   }
 }
 
-/** @throws Error for a text that is more than scheme and host */
 function originIn(text: LoadText | undefined, field: string, references: References): string | undefined {
-  if (text === undefined) return undefined
-  const found = references.text(text)
-  if (URL.canParse(found) && new URL(found).origin === found && /^https?:/.test(found)) return found
-  throw new Error(`\`${field}\` of the portal must be a scheme and a host, e.g. \`https://app.example.com\``)
+  return text && browserOrigin(text, `\`${field}\` of the portal`, references)
 }
 
 function signInOf(

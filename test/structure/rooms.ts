@@ -647,6 +647,7 @@ export const rooms: readonly Room[] = [
       "parts/basic",
       "parts/dialog",
       "parts/editor",
+      "parts/gateway-call",
       "parts/graph",
       "parts/keys-once",
       "parts/model-desk",

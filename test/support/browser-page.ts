@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs"
+import { join } from "node:path"
 import type { AxeResults, RunOptions } from "axe-core"
 import type { BrowserContext, Page } from "playwright-core"
 import { expect } from "vitest"
@@ -7,8 +8,13 @@ import { projectRoot } from "../structure/tree.ts"
 const rules: RunOptions = { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] }
 const axe = readFileSync(`${projectRoot}node_modules/axe-core/axe.min.js`, "utf8")
 
-/** A page that reports what it must not do: errors, violations of its policy, and requests to other servers. */
-export async function watchedPage(context: BrowserContext, faults: string[], origin: string): Promise<Page> {
+/** A page that reports what it must not do: errors, violations of its policy, and requests to other servers than those of `own`, an origin or a pattern of URLs. */
+export async function watchedPage(
+  context: BrowserContext,
+  faults: string[],
+  own: string | RegExp,
+): Promise<Page> {
+  const isOwn = (url: string) => (typeof own === "string" ? url.startsWith(own) : own.test(url))
   const page = await context.newPage()
   page.on("pageerror", (error) => faults.push(error.message))
   page.on("console", (message) => {
@@ -17,8 +23,7 @@ export async function watchedPage(context: BrowserContext, faults: string[], ori
     if (message.type() === "error" && !text.startsWith("Failed to load resource")) faults.push(text)
   })
   page.on("request", (request) => {
-    if (!request.url().startsWith(origin) && !/^(?:data|blob):/.test(request.url()))
-      faults.push(request.url())
+    if (!isOwn(request.url()) && !/^(?:data|blob):/.test(request.url())) faults.push(request.url())
   })
   return page
 }
@@ -42,5 +47,21 @@ export async function usableByEverybody(page: Page): Promise<void> {
     })
     .toBe(0)
   expect(await violationsOf(page)).toEqual([])
+  await page.setViewportSize({ width: 1280, height: 720 })
+}
+
+/** Writes pictures of a page, as wide as a desk's screen and as a phone, to the folder of SALLYPORT_TEST_PICTURES; without it, nothing. The width is 1280 afterwards. */
+export async function keepScreenshots(page: Page, name: string): Promise<void> {
+  const folder = process.env["SALLYPORT_TEST_PICTURES"]
+  if (folder === undefined) return
+  for (const [width, height] of [
+    [1440, 900],
+    [390, 844],
+  ] as const) {
+    await page.setViewportSize({ width, height })
+    // Graphs and plots follow the size in the next frames.
+    await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    await page.screenshot({ path: join(folder, `${name}-${width}.png`), fullPage: true })
+  }
   await page.setViewportSize({ width: 1280, height: 720 })
 }

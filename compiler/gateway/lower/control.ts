@@ -12,10 +12,16 @@ import {
 import type { Declaration, Program } from "../program.ts"
 import { anyAudience } from "./issuer.ts"
 import { controlListeners } from "./listen.ts"
+import { consoleTryItOf } from "./try-it.ts"
 import type { Values } from "./values.ts"
 
 /** How operators reach the control API, and who they are. A plan without the block keeps the digest it had before the block existed. */
-export function lowerControl(program: Program, values: Values, report: Report): Pick<PlanBody, "control"> {
+export function lowerControl(
+  program: Program,
+  values: Values,
+  report: Report,
+  gateway: PlanBody["gateway"],
+): Pick<PlanBody, "control"> {
   const { control } = program
   if (control === undefined) return {}
   const issuers = issuersOf(program, report)
@@ -27,6 +33,7 @@ export function lowerControl(program: Program, values: Values, report: Report): 
       listen: controlListeners(program, { values, report }),
       ...(Object.keys(issuers).length === 0 ? {} : { issuers }),
       ...(isOff ? { sharedToken: false } : {}),
+      ...consoleTryItOf(program, { values, report }, gateway?.listen ?? []),
     },
   }
 }

@@ -153,7 +153,14 @@ export function originOf(
   { values, report }: Pick<OidcContext, "values" | "report">,
   keyword: "external" | "gateway" = "external",
 ): LoadText | "broken" | undefined {
-  const at = statementOf(block, keyword)?.args.text("url")
+  return originAt(statementOf(block, keyword)?.args.text("url"), { values, report })
+}
+
+/** An argument that is a scheme and a host; undefined: it is absent. */
+export function originAt(
+  at: ReturnType<BoundStatement["args"]["text"]>,
+  { values, report }: Pick<OidcContext, "values" | "report">,
+): LoadText | "broken" | undefined {
   if (at === undefined) return undefined
   const url = lowerUrl(at, values, report)
   if (url === undefined) return "broken"

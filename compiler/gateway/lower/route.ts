@@ -34,7 +34,7 @@ import { checkScripts } from "./readable-by-any-page.ts"
 import { alwaysAnswers, answersItself, namesCaller, nearestAuth, runsInbound } from "./route-statements.ts"
 import type { Item } from "./scope.ts"
 import { declaredBy, type Lowered, type LowerStep, type PlanSteps, type StepContext } from "./step.ts"
-import { PortalSharing } from "./try-it.ts"
+import { PageSharing } from "./try-it.ts"
 import type { Validation } from "./validation.ts"
 
 /** Maximum number of steps in a section of a route, and in a block. */
@@ -90,7 +90,7 @@ export class RouteLowering {
   readonly #memo: Memo
   readonly #limits: Limits
   readonly #cacheHalves = new CacheHalves()
-  readonly #portal: PortalSharing
+  readonly #pages: PageSharing
   readonly #edited: boolean
   readonly #contexts = new WeakMap<StatementPlace, Map<string, StepContext>>()
 
@@ -106,7 +106,7 @@ export class RouteLowering {
     this.#edited = shared.program.recorder !== undefined
     this.#policies = policies
     this.#shared = shared
-    this.#portal = new PortalSharing(shared.program, shared.values)
+    this.#pages = new PageSharing(shared.program, shared.values)
     this.#places = places
     this.#backends = backends
     this.#timeoutMs = timeoutOf(shared.program.gateway)
@@ -148,7 +148,7 @@ export class RouteLowering {
     const cors = [...this.#cors(source, items, inboundPlace), ...documents.cors]
     const cache = this.#cache(items, inboundPlace, outboundPlace)
     const steps = [
-      ...(cors.length > 0 ? cors : this.#portalCors(source)),
+      ...(cors.length > 0 ? cors : this.#corsForPages(source)),
       ...this.#nearest(items, compressStatement, inboundPlace),
       ...this.#inbound(source, items, authItems, inboundPlace, outboundPlace, documents),
     ]
@@ -278,10 +278,12 @@ export class RouteLowering {
     })
   }
 
-  /** For pages of the portal that call the route. It is not in outbound: other sites get the CORS headers of the backend, as before. */
-  #portalCors(source: RouteSource): readonly Lowered[] {
-    const found = this.#portal.of(source)
-    return found === undefined ? [] : [this.#shared.steps.add(corsForPages(found.origin), found.span)]
+  /** For pages of the portal and the console that call the route. It is not in outbound: other sites get the CORS headers of the backend, as before. */
+  #corsForPages(source: RouteSource): readonly Lowered[] {
+    const [page, ...more] = this.#pages.of(source)
+    if (page === undefined) return []
+    const step = corsForPages([page, ...more].map(({ origin }) => origin))
+    return [this.#shared.steps.add(step, page.span)]
   }
 
   /** The nearest `cors`. An operation for OPTIONS responds to preflights itself, unless it has its own `cors`. */

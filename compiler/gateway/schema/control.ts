@@ -32,6 +32,20 @@ export const controlRows: readonly StatementRow[] = [
     docs: "Whether the token of `SALLYPORT_CONTROL_TOKEN` is accepted while the plan runs, with the role `admin`. Nobody can see who used it.",
     example: "shared-token off",
   },
+  {
+    keyword: "try-it",
+    forms: [
+      {
+        args: [
+          optional(slot("console", "url", { label: '"CONSOLE"' })),
+          optional(word("gateway"), slot("gateway", "url", { label: '"GATEWAY"' })),
+        ],
+      },
+    ],
+    byDefault: "the console sends no requests to the gateway",
+    docs: "The console offers to send requests to the gateway, with a key or token that the operator enters. All routes get CORS for the console's origin, without cookies; a route with a `cors` of its own decides itself. The browser sends the requests, so every rule of a route holds for them. Without `CONSOLE`, the origin is the first address of `listen` in this block; without `GATEWAY`, it is that of the gateway.",
+    example: 'try-it "https://console.acme.example" gateway "https://api.acme.example"',
+  },
 ]
 
 /** In the block of a `listen` of the control API. */

@@ -70,11 +70,11 @@ export const corsStatement: StatementDefinition = {
   },
 }
 
-/** The step for pages of one origin that may do what any caller without cookies may do. */
-export function corsForPages(origin: LoadText): Cors & { readonly kind: "cors" } {
+/** The step for pages of some origins that may do what any caller without cookies may do. */
+export function corsForPages(origins: readonly LoadText[]): Cors & { readonly kind: "cors" } {
   const anything = { methods: ["*"], headers: ["*"], expose: ["*"] }
   return {
-    ...{ kind: "cors", origins: [origin], ...anything, credentials: false },
+    ...{ kind: "cors", origins: [...new Set(origins)], ...anything, credentials: false },
     ...{ maxAgeSeconds: 0, terminateUnmatched: false },
   }
 }

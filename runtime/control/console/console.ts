@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify"
 import type { Log } from "../../telemetry/log.ts"
 import { isOwnOrigin } from "../admission.ts"
-import { consoleLoginRequest, consoleSessionRequest } from "../api.ts"
+import { consoleLoginRequest, consoleSessionRequest, type TryItAnswer } from "../api.ts"
 import type { Attempts } from "../attempts.ts"
 import { type AuditPorts, aboutRequest } from "../audit.ts"
 import { bodyOf } from "../body.ts"
-import { type Operator, type OperatorAccess, setOperator } from "../operators.ts"
+import { type ControlCallers, type Operator, type OperatorAccess, setOperator } from "../operators.ts"
 import { sendProblem } from "../problem.ts"
 import type { ConsoleLinks } from "./links.ts"
 import type { ConsoleLogins } from "./logins.ts"
@@ -20,31 +20,40 @@ export interface ConsoleParts {
   readonly links: ConsoleLinks
   /** Absent: nobody signs in at an issuer. */
   readonly logins: ConsoleLogins | undefined
+  /** The gateway that the pages may call by the running plan; undefined: they call none. */
+  readonly tryIt: () => ControlCallers["tryIt"]
   readonly audit: AuditPorts
   readonly log: Log
 }
 
-/** Nothing but the console's own files may run or be loaded; `sallyport` is the policy of its worker. */
-const contentPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "worker-src 'self'",
-  "base-uri 'none'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types sallyport",
-].join("; ")
+/**
+ * Nothing but the console's own files may run or be loaded; `sallyport` is the policy of its worker. Pages may send requests only to this listener, and to the
+ * `gateway` that `try-it` of the plan names.
+ */
+function contentPolicy(gateway: string | undefined): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    `connect-src 'self'${gateway === undefined ? "" : ` ${gateway}`}`,
+    "worker-src 'self'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types sallyport",
+  ].join("; ")
+}
 
-const safeFields = {
-  "content-security-policy": contentPolicy,
-  "x-content-type-options": "nosniff",
-  "referrer-policy": "no-referrer",
-  "cross-origin-opener-policy": "same-origin",
-  "cross-origin-resource-policy": "same-origin",
+function safeFields(gateway: string | undefined): Readonly<Record<string, string>> {
+  return {
+    "content-security-policy": contentPolicy(gateway),
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+  }
 }
 
 /**
@@ -52,8 +61,10 @@ const safeFields = {
  * the control API. `POST /v1/console-links` makes a link that signs a browser in once with the credential of the caller.
  */
 export function addConsoleRoutes(app: FastifyInstance, parts: ConsoleParts): void {
-  addPageFiles(app, "console")
-  addPageFiles(app, "playground")
+  addPageFiles(app, "console", () => parts.tryIt()?.gateway)
+  // It knows nothing of the running plan.
+  addPageFiles(app, "playground", () => undefined)
+  app.get("/v1/try-it", async (): Promise<TryItAnswer> => ({ tryIt: parts.tryIt() ?? null }))
   app.post("/console/session", (request, reply) => signIn(parts, request, reply))
   app.delete("/console/session", (request, reply) => signOut(parts, request, reply))
   app.post("/console/login", (request, reply) => beginLogin(parts, request, reply))
@@ -70,13 +81,17 @@ export function addConsoleRoutes(app: FastifyInstance, parts: ConsoleParts): voi
   })
 }
 
-/** The files of one folder of pages below its name. */
-function addPageFiles(app: FastifyInstance, folder: "console" | "playground"): void {
+/** The files of one folder of pages below its name. `gateway`: what its pages may call beside this listener. */
+function addPageFiles(
+  app: FastifyInstance,
+  folder: "console" | "playground",
+  gateway: () => string | undefined,
+): void {
   const files = new PageFiles(folder)
   app.get(`/${folder}`, (_, reply) => reply.code(308).header("location", `/${folder}/`).send())
   app.get<{ Params: { "*": string } }>(`/${folder}/*`, (request, reply) => {
     const name = request.params["*"]
-    const sent = files.send(name, request, reply, safeFields)
+    const sent = files.send(name, request, reply, safeFields(gateway()))
     if (typeof sent !== "string") return sent
     return sendProblem(
       reply,

@@ -1,21 +1,14 @@
 import { useSignal } from "@preact/signals"
-import { digits } from "../../../control/console/page/format.ts"
-import { Badge, Failed, Field, Panel } from "../../../control/console/page/parts/basic.tsx"
+import { Failed, Field, Panel } from "../../../control/console/page/parts/basic.tsx"
+import {
+  callGateway,
+  type GatewayAnswer,
+  GatewayAnswered,
+  headersOf,
+} from "../../../control/console/page/parts/gateway-call.tsx"
 import type { ExampleRequest } from "../../api.ts"
 import { about } from "../about.ts"
 import { textOf } from "../texts.ts"
-
-/** What the gateway responded. `body` is cut. */
-interface Answer {
-  readonly status: number
-  readonly text: string
-  readonly headers: readonly (readonly [string, string])[]
-  readonly body: string
-  readonly ms: number
-}
-
-/** More would make the page slow. */
-const bodyCharactersMax = 100_000
 
 /** A form that calls the operation through the gateway, with the reader's own credential, which is nowhere but in this form. */
 export function TryIt({ request }: { readonly request: ExampleRequest }) {
@@ -23,7 +16,7 @@ export function TryIt({ request }: { readonly request: ExampleRequest }) {
   const url = useSignal(request.url)
   const headers = useSignal(request.headers.map(([name, value]) => `${name}: ${value}`).join("\n"))
   const body = useSignal(request.body ?? "")
-  const answer = useSignal<Answer | undefined>(undefined)
+  const answer = useSignal<GatewayAnswer | undefined>(undefined)
   const error = useSignal<unknown>(undefined)
   const isBusy = useSignal(false)
   if (!tryIt || !gateway) return null
@@ -31,7 +24,9 @@ export function TryIt({ request }: { readonly request: ExampleRequest }) {
     event.preventDefault()
     ;[isBusy.value, error.value, answer.value] = [true, undefined, undefined]
     try {
-      answer.value = await sendTo(gateway, { ...request, url: url.value, body: body.value }, headers.value)
+      const { method } = request
+      const call = { method, url: url.value, headers: headersOf(headers.value), body: body.value }
+      answer.value = await callGateway(gateway, call)
     } catch (reason) {
       error.value = reason
     }
@@ -72,8 +67,7 @@ export function TryIt({ request }: { readonly request: ExampleRequest }) {
         )}
         <Send isBusy={isBusy.value} />
       </form>
-      {error.value !== undefined && <Failed error={error.value} />}
-      {answer.value && <Shown answer={answer.value} />}
+      <Outcome answer={answer.value} error={error.value} />
     </Panel>
   )
 }
@@ -86,60 +80,12 @@ function Send({ isBusy }: { readonly isBusy: boolean }) {
   )
 }
 
-function Shown({ answer: { status, text, headers, body, ms } }: { readonly answer: Answer }) {
+function Outcome({ answer, error }: { readonly answer: GatewayAnswer | undefined; readonly error: unknown }) {
+  if (error !== undefined) return <Failed error={error} />
+  if (answer === undefined) return null
   return (
-    <section aria-label="Response" aria-live="polite">
-      <p>
-        <Badge tone={status < 400 ? "good" : "bad"}>
-          {status} {text}
-        </Badge>{" "}
-        <span class="quiet">{digits(ms)} ms</span>
-      </p>
-      <details>
-        <summary>Headers</summary>
-        <pre>{headers.map(([name, value]) => `${name}: ${value}`).join("\n")}</pre>
-      </details>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach what is wider than the page. */}
-      <pre tabIndex={0}>
-        <code>{body}</code>
-      </pre>
+    <section aria-label="Response">
+      <GatewayAnswered answer={answer} />
     </section>
   )
-}
-
-async function sendTo(gateway: string, request: ExampleRequest, headerText: string): Promise<Answer> {
-  const headers = headerText
-    .split("\n")
-    .filter((line) => line.trim() !== "")
-    .map((line): [string, string] => {
-      const at = line.indexOf(":")
-      if (at <= 0) throw new Error(`\`${line}\` is no header: write NAME: VALUE.`)
-      return [line.slice(0, at).trim(), line.slice(at + 1).trim()]
-    })
-  const started = performance.now()
-  let response: Response
-  try {
-    response = await fetch(gateway + request.url, {
-      ...{ method: request.method, headers, credentials: "omit", redirect: "manual", cache: "no-store" },
-      ...(request.body ? { body: request.body } : {}),
-    })
-  } catch {
-    throw new Error(`${gateway} did not respond, or its response may not be read by this page.`)
-  }
-  const text = await response.text()
-  return {
-    ...{ status: response.status, text: response.statusText, headers: [...response.headers] },
-    body: indented(text).slice(0, bodyCharactersMax),
-    ms: performance.now() - started,
-  }
-}
-
-/** JSON in lines; everything else as it is. */
-function indented(text: string): string {
-  if (text.length > bodyCharactersMax) return text
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2)
-  } catch {
-    return text
-  }
 }

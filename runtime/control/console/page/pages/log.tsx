@@ -2,9 +2,10 @@ import { type Signal, useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
 import type { LoggedRequest, RefusalAnswer } from "../../../api.ts"
 import { watch } from "../events.ts"
-import { momentText, msText, sizeText } from "../format.ts"
+import { momentText, msText } from "../format.ts"
 import { useLoaded } from "../loaded.ts"
-import { Badge, Empty, Failed, Loading, PageHead, Panel, Scroll, type Tone } from "../parts/basic.tsx"
+import { Badge, Empty, Failed, Loading, PageHead, Panel, Scroll } from "../parts/basic.tsx"
+import { Fact, LogLineDetails, toneOf } from "../parts/log-line.tsx"
 import { addressOf, place, setQuery } from "../router.ts"
 
 /** Lines that the page keeps. */
@@ -152,11 +153,6 @@ function Filters({ query }: { readonly query: URLSearchParams }) {
   )
 }
 
-function toneOf(status: number): Tone {
-  if (status >= 500 || status === 0) return "bad"
-  return status >= 400 ? "warn" : "good"
-}
-
 function Lines(props: {
   readonly lines: readonly LoggedRequest[]
   readonly opened: string | undefined
@@ -220,67 +216,11 @@ function LineRow(props: {
       {isOpen && (
         <tr>
           <td colSpan={6}>
-            <Details line={line} />
+            <LogLineDetails line={line} hasTry />
           </td>
         </tr>
       )}
     </>
-  )
-}
-
-/** Everything that is known about a request. */
-function Details({ line }: { readonly line: LoggedRequest }) {
-  const { id, at, method, path, status, ms, route, answeredBy, decision, bytesIn, bytesOut, ...rest } = line
-  const facts: (readonly [string, unknown])[] = [
-    ["time", momentText(at)],
-    ["request id", id],
-    ["route", route],
-    ...Object.entries(rest).filter(([, value]) => value !== false),
-    ["received, sent", `${sizeText(bytesIn)}, ${sizeText(bytesOut)}`],
-    ["answered by", answeredBy && `${answeredBy.kind} ${answeredBy.place}`],
-    [
-      "decision",
-      decision &&
-        `${decision.user} ${decision.allowed ? "is" : "is not"} ${decision.relation} of ${decision.object}`,
-    ],
-  ]
-  const isRefused = line.problem !== undefined || (answeredBy !== undefined && status >= 400)
-  return (
-    <div class="details">
-      <dl class="facts">
-        {facts
-          .filter(([, value]) => value !== undefined)
-          .map(([name, value]) => (
-            <Fact key={name} name={name} value={value} />
-          ))}
-      </dl>
-      <p class="actions">
-        {isRefused && (
-          <a class="button" href={addressOf(["log", id])}>
-            Why was it refused?
-          </a>
-        )}
-        {route && (
-          <a class="button" href={addressOf(["routes", route])}>
-            Route
-          </a>
-        )}
-        <a class="button" href={addressOf(["try"], { method, target: path, sub: line.user })}>
-          Try it
-        </a>
-      </p>
-    </div>
-  )
-}
-
-function Fact({ name, value }: { readonly name: string; readonly value: unknown }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>
-        <code>{String(value)}</code>
-      </dd>
-    </div>
   )
 }
 

@@ -1,10 +1,25 @@
-import { useSignal } from "@preact/signals"
-import { useEffect } from "preact/hooks"
-import type { ExplainRequestAnswer, ExplainRequestQuestion } from "../../../api.ts"
-import { call } from "../client.ts"
+import { type Signal, useSignal } from "@preact/signals"
+import { useEffect, useRef } from "preact/hooks"
+import type {
+  ExplainRequestAnswer,
+  ExplainRequestQuestion,
+  LoggedRequest,
+  TryItAnswer,
+} from "../../../api.ts"
+import { call, get } from "../client.ts"
+import { status, watch } from "../events.ts"
 import { Failed, Field, Loading, PageHead, Panel } from "../parts/basic.tsx"
 import { Explained } from "../parts/explained.tsx"
+import { type GatewayAnswer, headersOf } from "../parts/gateway-call.tsx"
 import { place, setQuery } from "../router.ts"
+import {
+  obstacleOf,
+  type SendForm,
+  type SentCredential,
+  SentPanels,
+  send,
+  withCredential,
+} from "./try-send.tsx"
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]
 const callers = [
@@ -22,53 +37,152 @@ interface Hidden {
   readonly body: string
 }
 
-/** Shows what the running plan would do with a request. Nothing is sent, written or counted. */
+/** Shows what the running plan would do with a request, or sends it to the gateway from this browser. */
 export default function Try() {
   const { query } = place.value
   const hidden = useSignal<Hidden>({ credential: "", headers: "", body: "" })
-  const answer = useSignal<ExplainRequestAnswer | undefined>(undefined)
-  const error = useSignal<unknown>(undefined)
-  const isBusy = useSignal(false)
-  const ask = async () => {
-    isBusy.value = true
-    error.value = undefined
-    try {
-      answer.value = await call("POST", "/v1/explain-request", questionOf(place.peek().query, hidden.peek()))
-    } catch (reason) {
-      error.value = reason
-      answer.value = undefined
-    }
-    isBusy.value = false
-  }
-  // An address that a colleague sent shows its result at once.
+  const tries = useTries(hidden)
+  const { tryIt, sent, explained, error, isBusy, lines } = tries
+  // An address that a colleague sent shows its result at once. Nothing is sent without a click.
   useEffect(() => {
-    if (query.has("target")) void ask()
+    if (query.has("target")) void tries.explain()
   }, [])
+  const form = formOf(query, hidden.value)
+  const obstacle = tryIt.value === undefined ? undefined : obstacleOf(tryIt.value, form)
+  const gateway = tryIt.value?.gateway
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault()
+    void (event.submitter?.dataset["does"] === "send" ? tries.sendTo(gateway ?? "") : tries.explain())
+  }
   return (
     <>
       <PageHead
         title="Try it"
-        about="What the running plan would do with a request. Nothing is sent or counted."
+        about="What the running plan does with a request. “Explain” sends and counts nothing."
       />
       <Panel title="Request">
-        <form
-          onSubmit={(event) => {
-            event.preventDefault()
-            void ask()
-          }}
-        >
+        <form onSubmit={submit}>
           <RequestFields query={query} />
           <CallerFields query={query} hidden={hidden.value} onChange={(next) => (hidden.value = next)} />
-          <button type="submit" class="primary" disabled={isBusy.value}>
-            Explain
-          </button>
+          <p class="actions">
+            <button type="submit" class="primary" disabled={isBusy.value}>
+              Explain
+            </button>
+            {gateway !== undefined && !obstacle && (
+              <button type="submit" data-does="send" disabled={isBusy.value}>
+                Send to {new URL(gateway).host}
+              </button>
+            )}
+          </p>
+          {obstacle && (
+            <p class="quiet">
+              <span class="strong">Only explained.</span> {obstacle}
+            </p>
+          )}
         </form>
       </Panel>
+      <SentPanels {...sent.value} gateway={gateway ?? ""} lines={lines} />
       {error.value !== undefined && <Failed error={error.value} />}
-      {isBusy.value && answer.value === undefined && <Loading />}
-      <div aria-live="polite">{answer.value && <Explained answer={answer.value} />}</div>
+      {isBusy.value && explained.value === undefined && <Loading />}
+      <div aria-live="polite">{explained.value && <Explained answer={explained.value} />}</div>
     </>
   )
+}
+
+interface Sent {
+  readonly answer: GatewayAnswer | undefined
+  readonly error: unknown
+}
+
+const nothingSent: Sent = { answer: undefined, error: undefined }
+/** Lines of the log that are kept to find that of the sent request. */
+const linesMax = 100
+
+/** The state of the page, and what its buttons do. */
+function useTries(hidden: Signal<Hidden>) {
+  const tryIt = useSignal<TryItAnswer["tryIt"] | undefined>(undefined)
+  const explained = useSignal<ExplainRequestAnswer | undefined>(undefined)
+  const sent = useSignal<Sent>(nothingSent)
+  const error = useSignal<unknown>(undefined)
+  const isBusy = useSignal(false)
+  const lines = useSignal<ReadonlyMap<string, LoggedRequest>>(new Map())
+  const serial = status.value?.serial
+  useEffect(() => {
+    get<TryItAnswer>("/v1/try-it").then(
+      (found) => {
+        tryIt.value = found.tryIt
+      },
+      // Without an answer the page only explains.
+      () => undefined,
+    )
+  }, [serial])
+  const stop = useRef<() => void>(undefined)
+  useEffect(() => () => stop.current?.(), [])
+  /** Follows the log of a route. Only what can be of the request is kept. */
+  const follow = (route: string | undefined) => {
+    stop.current?.()
+    stop.current = watch({
+      filters: { route },
+      log: (line) => {
+        lines.value = new Map([...lines.peek(), [line.id, line] as const].slice(-linesMax))
+      },
+    })
+  }
+  const explain = async () => {
+    ;[isBusy.value, error.value, sent.value] = [true, undefined, nothingSent]
+    try {
+      explained.value = await call(
+        "POST",
+        "/v1/explain-request",
+        questionOf(place.peek().query, hidden.peek()),
+      )
+    } catch (reason) {
+      ;[error.value, explained.value] = [reason, undefined]
+    }
+    isBusy.value = false
+  }
+  const sendTo = async (gateway: string) => {
+    await explain()
+    const road = explained.peek()
+    if (road === undefined) return
+    isBusy.value = true
+    try {
+      const { request } = formOf(place.peek().query, hidden.peek())
+      const credential = credentialOf(place.peek().query, hidden.peek())
+      follow(road.route?.key)
+      const answer = await send(gateway, withCredential(request, credential, road), road)
+      sent.value = { answer, error: undefined }
+    } catch (reason) {
+      sent.value = { answer: undefined, error: reason }
+    }
+    isBusy.value = false
+  }
+  return { tryIt, explained, sent, error, isBusy, lines, explain, sendTo }
+}
+
+/** What would be sent, but for the credential. Lines that are no headers are left out. */
+function formOf(query: URLSearchParams, { headers, body }: Hidden): SendForm {
+  return {
+    isClaimed: callerOf(query) === "person",
+    host: query.get("host") ?? "",
+    request: {
+      ...{ method: query.get("method") ?? "GET", url: query.get("target") ?? "/" },
+      headers: headersOf(onlyHeaders(headers)),
+      body: body === "" ? null : body,
+    },
+  }
+}
+
+function onlyHeaders(text: string): string {
+  return text
+    .split("\n")
+    .filter((line) => line.indexOf(":") > 0)
+    .join("\n")
+}
+
+function credentialOf(query: URLSearchParams, { credential }: Hidden): SentCredential | undefined {
+  const caller = callerOf(query)
+  return caller === "key" || caller === "token" ? { is: caller, value: credential } : undefined
 }
 
 function RequestFields({ query }: { readonly query: URLSearchParams }) {
@@ -195,13 +309,7 @@ function questionOf(query: URLSearchParams, { credential, headers, body }: Hidde
     method: query.get("method") ?? "GET",
     target: query.get("target") ?? "/",
     ...(host ? { host } : {}),
-    headers: headers
-      .split("\n")
-      .filter((line) => line.includes(":"))
-      .map((line): [string, string] => {
-        const at = line.indexOf(":")
-        return [line.slice(0, at).trim(), line.slice(at + 1).trim()]
-      }),
+    headers: headersOf(onlyHeaders(headers)).map(([name, value]): [string, string] => [name, value]),
     ...(body === "" ? {} : { body: base64(body) }),
     ...(caller === "key" ? { key: credential } : {}),
     ...(caller === "token" ? { token: credential } : {}),
