@@ -138,7 +138,7 @@ function complete(opened: Opened, parts: CompilerParts, kept?: KeptParts): Compl
   checkNetworks(program, report)
   checkCertificateFiles(program, files, report)
   const { tests, ...stores } = storesOf(opened, parts.readStores)
-  const described = readDocuments(program, project, parts.openapi, report)
+  const described = readDocuments(program, project, parts.openapi, report, kept?.reads)
   const policyFiles = readPolicyFiles(program, project, parts.azure, report)
   const schemaFiles = readSchemaFiles(program, project, parts.openapi, report)
   const portalFiles = readPortalFiles(program, project, report)

@@ -16,6 +16,7 @@ import {
   statementsOf,
 } from "./bind/bound.ts"
 import { printPath, type RoutePath, segmentsOf, shapeOfPath } from "./bind/path.ts"
+import { KeptReads } from "./kept-reads.ts"
 import type { Program } from "./program.ts"
 import { operations as operationRows } from "./schema/operations.ts"
 import type { Slot, StatementRow } from "./schema/row.ts"
@@ -47,12 +48,13 @@ export interface OperationSource {
 /** Documents by the block (API or version) that contains the `openapi` statement. */
 export type Documents = ReadonlyMap<BoundBlock, Described>
 
-/** Reads the documents of all `openapi` statements, each file once. */
+/** Reads the documents of all `openapi` statements, each file once. `kept`: what an earlier compilation read. */
 export function readDocuments(
   program: Program,
   project: Project,
   openapi: OpenapiCompiler | undefined,
   report: Report,
+  kept: KeptReads = new KeptReads(),
 ): Documents {
   // Two APIs often share a document, e.g. an internal and a public one.
   const known = new Map<string, ApiDocument | undefined>()
@@ -74,8 +76,14 @@ export function readDocuments(
     const lenient = statementOf(statement.block, "lenient") !== undefined
     // The options change what is read, so they are part of the key.
     const key = JSON.stringify([file?.path, lenient, [...skip].sort()])
+    const read = neededOpenapi(openapi).readApiDocument
     if (file !== undefined && !known.has(key))
-      known.set(key, neededOpenapi(openapi).readApiDocument(file, report, load, { lenient, skip }))
+      known.set(
+        key,
+        kept.once(file, key, { report, load }, (own, loadFrom) =>
+          read(file, own, loadFrom, { lenient, skip }),
+        ),
+      )
     for (const each of skips) checkSkip(each, known.get(key), report)
     documents.set(block, { statement, document: known.get(key) })
   }
@@ -177,7 +185,8 @@ export function mergeOperations(
     // A path that the gateway cannot serve is reported with the document.
     if (path === undefined) return []
     const bound =
-      byShape.get(`${operation.method} ${shapeOfPath(segmentsOf(path))}`) ?? boundOf(operation, path)
+      byShape.get(`${operation.method} ${shapeOfPath(segmentsOf(path))}`) ??
+      boundOnce(described, operation, path)
     if (bound === undefined) return []
     used.add(bound)
     return [
@@ -252,6 +261,16 @@ function namesIn(bound: BoundStatement, operation: Operation): ReadonlyMap<strin
 }
 
 const rows = new Map(operationRows.map((row) => [row.keyword, row]))
+
+/** By `openapi` statement: an operation of a document that is read once is the same statement in later compilations. */
+const boundOperations = new WeakMap<BoundStatement, WeakMap<Operation, BoundStatement>>()
+
+function boundOnce({ statement }: Described, operation: Operation, path: string): BoundStatement | undefined {
+  const known = boundOperations.get(statement) ?? new WeakMap<Operation, BoundStatement>()
+  const bound = known.get(operation) ?? boundOf(operation, path)
+  if (bound !== undefined) boundOperations.set(statement, known.set(operation, bound))
+  return bound
+}
 
 /** The operation of a document as a bound statement, with its place in the document. */
 function boundOf(operation: Operation, path: string): BoundStatement | undefined {

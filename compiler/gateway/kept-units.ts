@@ -6,8 +6,15 @@ import { type Additions, everythingIn, type PartRecorder } from "./recorder.ts"
 
 interface Unit {
   readonly value: unknown
+  readonly described: unknown
   readonly findings: KeptFindings
   readonly additions: readonly ((to: Additions) => void)[]
+}
+
+/** Where an operation is used, e.g. a version of its API, and what a document says about it there, compared by identity. */
+export interface UnitUse {
+  readonly as: string
+  readonly described?: unknown
 }
 
 /** What a unit was made of besides its own statement, in an order that says what is what. Compared by identity. */
@@ -22,7 +29,7 @@ export interface OperationSurroundings {
  * operations: if that is the same, what was made of it is the same.
  */
 export class KeptUnits {
-  #units = new WeakMap<BoundStatement, Map<unknown, Unit>>()
+  #units = new WeakMap<BoundStatement, Map<string, Unit>>()
   #surroundings: OperationSurroundings = { parts: [], spans: [] }
 
   /** Call it before units are made. */
@@ -38,17 +45,16 @@ export class KeptUnits {
   }
 
   /**
-   * The result for an operation as it was made before, with what making it added, or as `make` makes it now. `within`: where the operation
-   * is used, e.g. a version of its API.
+   * The result for an operation as it was made before, with what making it added, or as `make` makes it now.
    */
   once<Value>(
     operation: BoundStatement,
-    within: unknown,
+    { as, described }: UnitUse,
     { recorder, report, to }: { recorder: PartRecorder; report: Report; to: Additions },
     make: () => Value,
   ): Value {
-    const known = this.#units.get(operation)?.get(within)
-    if (known !== undefined) {
+    const known = this.#units.get(operation)?.get(as)
+    if (known !== undefined && known.described === described) {
       report.addAll(known.findings.placed())
       for (const add of known.additions) add(to)
       return known.value as Value
@@ -57,8 +63,8 @@ export class KeptUnits {
     const { findings, additions } = everythingIn(recording)
     const kept = KeptFindings.of(findings, [operation.statement.span, ...this.#surroundings.spans])
     if (kept === undefined) return value
-    const units = this.#units.get(operation) ?? new Map<unknown, Unit>()
-    this.#units.set(operation, units.set(within, { value, findings: kept, additions }))
+    const units = this.#units.get(operation) ?? new Map<string, Unit>()
+    this.#units.set(operation, units.set(as, { value, described, findings: kept, additions }))
     return value
   }
 }

@@ -3,6 +3,7 @@ import { SourceFile } from "../core/source.ts"
 import type { Document } from "./ast.ts"
 import { KeptBindings } from "./bind/kept-bindings.ts"
 import type { KeptNames } from "./check/names.ts"
+import { KeptReads } from "./kept-reads.ts"
 import { KeptUnits } from "./kept-units.ts"
 import type { Program } from "./program.ts"
 import type { Additions } from "./recorder.ts"
@@ -18,6 +19,8 @@ export class KeptParts {
   readonly bindings = new KeptBindings()
   /** What an operation was lowered to. */
   readonly lowered = new KeptUnits()
+  /** OpenAPI documents as read. */
+  readonly reads = new KeptReads()
   readonly #names = new KeptUnits()
   readonly #files = new Map<string, SourceFile>()
   readonly #parsed = new WeakMap<SourceFile, ParsedFile>()
@@ -61,8 +64,10 @@ export class KeptParts {
       steps: { put: nothing },
       backends: { useDeclared: () => false, addInline: nothing },
       expressions: { see: nothing },
+      validation: { tellUnjudged: nothing },
+      describedAuth: { tellUnmet: nothing },
     }
-    return (operation, check) => this.#names.once(operation, undefined, { recorder, report, to }, check)
+    return (operation, check) => this.#names.once(operation, { as: "" }, { recorder, report, to }, check)
   }
 
   /** Makes everything of operations anew. */

@@ -2,16 +2,16 @@ import type { PlanBody } from "../../runtime/plan/plan.ts"
 import { isCredential, namedBy, type StepId, shownTo } from "../../runtime/plan/steps.ts"
 import type { AzureCompiler } from "../azure/wing.ts"
 import type { Report } from "../core/diagnostic.ts"
-import { PlanSchemas } from "../openapi/plan-schemas.ts"
+import { PlanSchemas, type TellSchemas } from "../openapi/plan-schemas.ts"
 import type { OpenapiCompiler } from "../openapi/wing.ts"
-import { mentions } from "./bind/bound.ts"
+import { anyInside, mentions } from "./bind/bound.ts"
 import { checkLogins } from "./check/logins.ts"
 import { MissingParts } from "./check/missing-parts.ts"
 import { checkPlainHttp } from "./check/plain-http.ts"
 import type { DescribedOperation, Documents } from "./described.ts"
 import type { Served } from "./export-api.ts"
 import type { Insight } from "./insight.ts"
-import type { KeptUnits } from "./kept-units.ts"
+import type { KeptUnits, UnitUse } from "./kept-units.ts"
 import { Backends } from "./lower/backends.ts"
 import { BodySchemas } from "./lower/body-schemas.ts"
 import { lowerCallerCredentials } from "./lower/caller-credentials.ts"
@@ -25,6 +25,7 @@ import { lowerIssuer } from "./lower/issuer.ts"
 import { KeyUses } from "./lower/key-uses.ts"
 import { checkListeners } from "./lower/listen.ts"
 import { errorsOf, lowerAuthz, lowerGateway } from "./lower/listeners.ts"
+import { Memo } from "./lower/memo.ts"
 import { Origins } from "./lower/origins.ts"
 import { routeTables } from "./lower/outlines.ts"
 import { OwnCredentialPlans } from "./lower/own-credentials.ts"
@@ -45,7 +46,7 @@ import type { Stores } from "./models.ts"
 import { apimApis, type PolicyFiles } from "./policy-files.ts"
 import type { PortalFiles } from "./portal-files.ts"
 import type { Program } from "./program.ts"
-import type { Additions } from "./recorder.ts"
+import type { Additions, PartRecorder } from "./recorder.ts"
 import { type RouteSource, routesOf } from "./routes.ts"
 import type { SchemaFiles } from "./schema-files.ts"
 import { surroundingsOf } from "./surroundings.ts"
@@ -91,7 +92,7 @@ export function lower(
   const steps = new PlanSteps(program.recorder)
   const credentials = new OwnCredentialPlans(program, values, report)
   const backends = new Backends(program, values, credentials, report)
-  const schemas = new PlanSchemas(report)
+  const schemas = new PlanSchemas(report, tellingFor(program.recorder))
   const validation = new Validation(schemas, steps, report, program.recorder)
   const places = new Places(values.named(), describedBodies(program, validation))
   const common = { program, values, texts, expressions, models, ...names, report, azure, steps }
@@ -99,7 +100,7 @@ export function lower(
   const shared = { ...common, bodySchemas, apimApis: apimApis(program) }
   const policies = new Policies(new GatewayHost(shared, backends, policyFiles), policyFiles, steps)
   const lowering = new RouteLowering(shared, places, backends, validation, policies)
-  const keeping = beginKeeping(kept, shared, openapi, backends)
+  const keeping = { kept: beginKeeping(kept, shared, documents), to: { ...common, ...lowering } }
   const { routes: lowered, onUnmatched } = lowerRoutes(program, documents, lowering, keeping, report)
   const needed = dropStrayKeys(lowered, steps)
   const described = describedIn(needed.keys())
@@ -184,21 +185,23 @@ interface Keeping {
   readonly to: Additions
 }
 
-/** What documents say about operations is not text of gateway.conf: then nothing is kept. */
+/** Nothing is kept with policy documents and files of schemas, which are read again in each compilation. */
 function beginKeeping(
   kept: KeptUnits | undefined,
-  shared: Pick<
-    StepContext,
-    "program" | "models" | "declaredNames" | "azure" | "values" | "steps" | "expressions"
-  >,
-  openapi: OpenapiCompiler | undefined,
-  backends: Backends,
-): Keeping {
-  const { program, models, declaredNames, azure, values, steps, expressions } = shared
-  const to = { program, values, steps, backends, expressions }
-  if (kept === undefined || azure !== undefined || openapi !== undefined) return { kept: undefined, to }
-  kept.begin(surroundingsOf(program, models, declaredNames))
-  return { kept, to }
+  { program, azure, ...shared }: Pick<StepContext, "program" | "models" | "declaredNames" | "azure">,
+  documents: Documents,
+): KeptUnits | undefined {
+  const hasSchemaFiles = anyInside(program.root, ({ row }) => row.keyword === "schema")
+  if (kept === undefined || azure !== undefined || hasSchemaFiles) return undefined
+  kept.begin(surroundingsOf(program, { ...shared, documents }))
+  return kept
+}
+
+/** Tells what is wrong with schemas to each operation that uses them, because any of them may be lowered again alone. */
+function tellingFor(recorder: PartRecorder | undefined): TellSchemas | undefined {
+  if (recorder === undefined) return undefined
+  const memo = new Memo(recorder)
+  return (schemas, use, tell) => memo.once(`${memo.idOf(schemas)} ${use}`, tell)
 }
 
 /** The models of stores by digest. */
@@ -275,7 +278,7 @@ function lowerRoutes(
     const { lowered, missing: lacks } =
       kept === undefined || recorder === undefined
         ? make()
-        : kept.once(source.operation, unitOf(source), { recorder, report, to }, make)
+        : kept.once(source.operation, useOf(source), { recorder, report, to }, make)
     missing.add(source, excusedParts(lacks, source))
     uses += lowered.inbound.length + lowered.outbound.length + lowered.onError.length
     if (uses > usesMax) {
@@ -295,13 +298,16 @@ function lowerRoutes(
   return { routes, onUnmatched: lowering.unmatched(outer) }
 }
 
-/** What a unit depends on besides its operation and the surroundings, as text. */
-function unitOf({ versionName, inDescribed, scopes }: RouteSource): string {
+/** What a unit depends on besides its operation and the surroundings. */
+function useOf({ api, versionName, inDescribed, scopes, described }: RouteSource): UnitUse {
   // A line that was not understood may name a document, but that concerns only these statements.
   const asks = [scopes.operation, scopes.version, scopes.api].some(
     (scope) => mentions(scope?.block, "mock") || mentions(scope?.block, "validate"),
   )
-  return `${versionName ?? ""} ${asks ? inDescribed : ""}`
+  return {
+    as: `${api.name}/${versionName ?? ""} ${asks ? inDescribed : ""}`,
+    described: described?.operation,
+  }
 }
 
 function reportNoListener(program: Program, report: Report): void {

@@ -3,8 +3,27 @@ import type { Backend } from "../../runtime/plan/resources.ts"
 import type { Step, StepId } from "../../runtime/plan/steps.ts"
 import type { Report, Reported } from "../core/diagnostic.ts"
 import type { Span } from "../core/source.ts"
+import type { Operation } from "../openapi/api-document.ts"
+import type { Schemas } from "../openapi/schema.ts"
 import type { WrittenExpression } from "./ast.ts"
+import type { BoundStatement } from "./bind/bound.ts"
 import type { DeclarationKind } from "./schema/row.ts"
+
+/** Bodies of a media type that are not checked against their schema. */
+export interface Unjudged {
+  readonly schemas: Schemas
+  readonly span: Span
+  readonly detail: string
+}
+
+/** An operation that demands security which gateway.conf does not map to `auth`. */
+export interface Unmet {
+  /** The `openapi` statement that names the document. */
+  readonly statement: BoundStatement
+  readonly operation: Operation
+  /** Key of the route. */
+  readonly route: string
+}
 
 /** What checking and lowering a part of the text adds to, besides findings. Adding the same twice changes nothing. */
 export interface Additions {
@@ -20,6 +39,8 @@ export interface Additions {
     addInline(name: string, backend: Backend, span: Span): void
   }
   readonly expressions: { see(node: WrittenExpression, context: RequestPlace): void }
+  readonly validation: { tellUnjudged(each: Unjudged): void }
+  readonly describedAuth: { tellUnmet(each: Unmet): void }
 }
 
 type Addition = (to: Additions) => void

@@ -7,6 +7,9 @@ import type { Direction, SchemaEntry, Schemas } from "./schema.ts"
 import { overrideObstacle, overridesKey, type SchemaOverrides } from "./schema-overrides.ts"
 import { type SchemaReading, Stripping } from "./stripped-schema.ts"
 
+/** Calls `tell`, which reports what is wrong with a schema and with those that it refers to. `use`: the schema, and how it is used. */
+export type TellSchemas = (schemas: Schemas, use: string, tell: () => void) => void
+
 /**
  * The schemas of the plan. Each is a resource named by its digest, and refers to others by their digests. So equal schemas of several
  * documents, versions and operations are stored once. Schemas that refer to each other in a cycle are one resource with the members in its
@@ -19,9 +22,12 @@ export class PlanSchemas {
   readonly #loose = new WeakMap<Schemas, LooseSchemas>()
   readonly #places = new Map<string, string>()
   readonly #reported = new Set<unknown>()
+  readonly #tellSchemas: TellSchemas | undefined
 
-  constructor(report: Report) {
+  /** `tellSchemas`: calls `tell` for each use of a schema. Without it, what is wrong with a schema is reported at its first use. */
+  constructor(report: Report, tellSchemas?: TellSchemas) {
     this.#report = report
+    this.#tellSchemas = tellSchemas
   }
 
   /** Adds a schema to the plan and returns its name. Reports why it can't be used, or checks less than written. */
@@ -37,6 +43,9 @@ export class PlanSchemas {
     known.set(as, names)
     if (!names.has(key))
       for (const group of components(schemas.entries, key, names)) this.#add(group, names, reading)
+    this.#tellSchemas?.(schemas, `${overridesKey(overrides)} ${key}`, () => {
+      for (const group of components(schemas.entries, key, new Map())) this.#reportGroup(group, overrides)
+    })
     return names.get(key) ?? key
   }
 
@@ -64,7 +73,7 @@ export class PlanSchemas {
    * known.
    */
   #add(group: readonly SchemaEntry[], names: Map<string, string>, reading: SchemaReading): void {
-    for (const entry of group) this.#reportObstacles(entry, reading.overrides)
+    if (this.#tellSchemas === undefined) this.#reportGroup(group, reading.overrides)
     const [only] = group
     if (only === undefined) return
     const loose = this.#looseWith(group, reading.schemas)
@@ -89,7 +98,14 @@ export class PlanSchemas {
       this.#place(name, member)
     }
     this.#table.set(digest, bundle)
-    this.#reportEndless(members)
+  }
+
+  /** Reports what is wrong with a schema, or with a cycle of schemas. */
+  #reportGroup(group: readonly SchemaEntry[], overrides: SchemaOverrides): void {
+    for (const entry of group) this.#reportObstacles(entry, overrides)
+    const [only] = group
+    const isCycle = group.length > 1 || only?.references.has(only.key) === true
+    if (isCycle) this.#reportEndless([...group].sort((a, b) => (a.key < b.key ? -1 : 1)))
   }
 
   /** The loose schemas, including those of this group. The schemas that the group refers to were added before. */
@@ -140,7 +156,8 @@ export class PlanSchemas {
     detail: string,
     help?: string,
   ): void {
-    if (!this.#reported.has(about)) this.#report.add(code, span, detail, help === undefined ? {} : { help })
+    if (this.#tellSchemas !== undefined || !this.#reported.has(about))
+      this.#report.add(code, span, detail, help === undefined ? {} : { help })
     this.#reported.add(about)
   }
 }

@@ -10,6 +10,7 @@ import type { Span } from "../../compiler/core/source.ts"
 import { KeptParts } from "../../compiler/gateway/kept.ts"
 import { Random } from "../naive/random.ts"
 import { firstSeed, scaled, tellAsked } from "../support/random-run.ts"
+import { describedRoutes } from "./described-routes.ts"
 import { manyRoutes } from "./many-routes.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
@@ -50,10 +51,12 @@ interface Project {
 }
 
 const projects: readonly Project[] = [
-  {
-    ...{ name: "many routes", files: new MemoryFiles(manyRoutes) },
-    original: (path) => manyRoutes.get(path) ?? "",
-  },
+  ...Object.entries({ "many routes": manyRoutes, "described routes": describedRoutes }).map(
+    ([name, texts]) => ({
+      ...{ name, files: new MemoryFiles(texts) },
+      original: (path: string) => texts.get(path) ?? "",
+    }),
+  ),
   ...folders.map((folder) => ({
     ...{ name: folder === "" ? "the project's own" : folder, files: new DiskFiles(join(root, folder)) },
     original: (path: string) => readFileSync(join(root, folder, path), "utf8"),
@@ -67,7 +70,7 @@ test.for(projects)(
     const texts = new Map<string, string>()
     const [kept, project] = [new KeptParts(), overlaid(files, texts)]
     const { sources } = await compileWithParts(files, "gateway.conf")
-    const paths = sources.filter((path) => /\.(?:conf|fga)$/.test(path))
+    const paths = sources.filter((path) => /\.(?:conf|fga|yaml)$/.test(path))
     const asked = { edits: 0, findings: 0 }
     for (let round = 0; round < edits / projects.length; round++) {
       const path = random.chance(85) ? "gateway.conf" : random.pick(paths)

@@ -5,19 +5,17 @@ import type { Statement, TextArgument, Word } from "../ast.ts"
 import { type BoundBlock, type BoundStatement, headSpan, statementsOf } from "../bind/bound.ts"
 import { Constants } from "../bind/constants.ts"
 import { bindStatements } from "../bind.ts"
-import type { Described } from "../described.ts"
+import type { PartRecorder, Unmet } from "../recorder.ts"
 import type { RouteSource } from "../routes.ts"
 import { blocks } from "../schema/blocks.ts"
 import { auth } from "../schema/scopes.ts"
+import { Memo } from "./memo.ts"
 import type { Item } from "./scope.ts"
 
 /** Operations with security demands that gateway.conf does not map to `auth`, grouped by demand. */
-interface Unmet {
-  readonly described: Described
-  readonly route: string
+interface UnmetDemand extends Unmet {
   readonly demand: string
-  readonly span: Span
-  count: number
+  readonly routes: Set<string>
 }
 
 const operationDepth = 4
@@ -25,11 +23,15 @@ const operationDepth = 4
 /** The `auth` of operations whose documents demand security. */
 export class DescribedAuth {
   readonly #report: Report
-  readonly #made = new Map<BoundStatement, Map<string, BoundStatement>>()
-  readonly #unmet = new Map<string, Unmet>()
+  readonly #recorder: PartRecorder | undefined
+  readonly #memo: Memo
+  readonly #unmet = new Map<string, UnmetDemand>()
 
-  constructor(report: Report) {
+  /** `recorder` notes what is reported after all routes. */
+  constructor(report: Report, recorder?: PartRecorder) {
     this.#report = report
+    this.#recorder = recorder
+    this.#memo = new Memo(recorder)
   }
 
   /**
@@ -55,29 +57,32 @@ export class DescribedAuth {
     if (!demands(operation)) return nearest
     const open = nearest.length === 0 || nearest.some(({ bound }) => isNone(bound))
     if (!open && mappings.length === 0) return nearest
-    this.#note(described.described, operation, key)
+    this.tellUnmet({ statement: described.described.statement, operation, route: key })
     return undefined
   }
 
   /** Call it after all routes. */
   report(): void {
-    for (const { described, route, demand, span, count } of this.#unmet.values()) {
+    for (const { statement, operation, route, demand, routes } of this.#unmet.values()) {
+      const count = routes.size
       const more =
         count === 1 ? "" : `, and ${count - 1} more of this document ${count === 2 ? "does" : "do"}`
-      this.#report.add("SP8010", span, `the document requires ${demand} for \`${route}\`${more}`, {
-        related: [
-          { span: headSpan(described.statement.statement), message: "the document is declared here" },
-        ],
+      this.#report.add("SP8010", operation.span, `the document requires ${demand} for \`${route}\`${more}`, {
+        related: [{ span: headSpan(statement.statement), message: "the document is declared here" }],
       })
     }
   }
 
-  #note(described: Described, { security, span }: Operation, route: string): void {
-    const demand = (security ?? []).map(wordsOf).join(" or ")
-    const key = `${described.statement.statement.span.start} ${described.statement.statement.span.file.path} ${demand}`
+  /** Notes an operation whose demand nothing meets. */
+  tellUnmet(each: Unmet): void {
+    this.#recorder?.note(({ describedAuth }) => describedAuth.tellUnmet(each))
+    const { statement, operation, route } = each
+    const demand = (operation.security ?? []).map(wordsOf).join(" or ")
+    const { file, start } = statement.statement.span
+    const key = `${start} ${file.path} ${demand}`
     const known = this.#unmet.get(key)
-    if (known === undefined) this.#unmet.set(key, { described, route, demand, span, count: 1 })
-    else known.count += 1
+    if (known === undefined) this.#unmet.set(key, { ...each, demand, routes: new Set([route]) })
+    else known.routes.add(route)
   }
 
   /** The `auth` statements for an operation of a document. No demand of the document, or an empty one, gives those without a scheme. */
@@ -104,18 +109,8 @@ export class DescribedAuth {
 
   /** The `auth` of a `security SCHEME` line, with the demanded scopes. */
   #auth(mapping: BoundStatement, scopes: readonly string[], at?: Span): BoundStatement {
-    let made = this.#made.get(mapping)
-    if (made === undefined) {
-      made = new Map()
-      this.#made.set(mapping, made)
-    }
-    const key = JSON.stringify([...scopes].sort())
-    let bound = made.get(key)
-    if (bound === undefined) {
-      bound = this.#make(mapping, scopes, at ?? headSpan(mapping.statement))
-      made.set(key, bound)
-    }
-    return bound
+    const key = `${this.#memo.idOf(mapping)} ${JSON.stringify([...scopes].sort())}`
+    return this.#memo.once(key, () => this.#make(mapping, scopes, at ?? headSpan(mapping.statement)))
   }
 
   /** Makes an `auth` of `security SCHEME auth …`. Scopes that the document demands become a rule on the claim `scope`. */

@@ -80,13 +80,14 @@ type Shared = Omit<StepContext, "place" | "places" | "scope" | "block" | "behind
  * textual order.
  */
 export class RouteLowering {
+  /** What is kept of a route adds to these. */
+  readonly backends: Backends
+  readonly validation: Validation
+  readonly describedAuth: DescribedAuth
   readonly #shared: Shared
   readonly #places: Places
-  readonly #backends: Backends
   readonly #timeoutMs: number | null
   readonly #policies: Policies
-  readonly #validation: Validation
-  readonly #describedAuth: DescribedAuth
   readonly #memo: Memo
   readonly #limits: Limits
   readonly #cacheHalves = new CacheHalves()
@@ -108,10 +109,10 @@ export class RouteLowering {
     this.#shared = shared
     this.#pages = new PageSharing(shared.program, shared.values)
     this.#places = places
-    this.#backends = backends
+    this.backends = backends
     this.#timeoutMs = timeoutOf(shared.program.gateway)
-    this.#validation = validation
-    this.#describedAuth = new DescribedAuth(shared.report)
+    this.validation = validation
+    this.describedAuth = new DescribedAuth(shared.report, shared.program.recorder)
     this.#limits = new Limits(places, this.#memo, (place) => this.#context(place))
   }
 
@@ -122,7 +123,8 @@ export class RouteLowering {
 
   /** Call it after all routes are lowered: reports security that documents demand and gateway.conf does not map. */
   report(): void {
-    this.#describedAuth.report()
+    this.describedAuth.report()
+    this.validation.report()
     this.#cacheHalves.report(this.#shared.report)
   }
 
@@ -133,7 +135,7 @@ export class RouteLowering {
 
   /** Lowers a route: the order of these calls is the order of steps that the README of this room describes. */
   lower(source: RouteSource, items: readonly Item[]): { lowered: LoweredRoute; missing: Missing } {
-    const ownAuth = this.#describedAuth.of(source, nearestAuth(items))
+    const ownAuth = this.describedAuth.of(source, nearestAuth(items))
     const authItems = ownAuth ?? []
     const auth = this.#auth(authItems)
     const parameters = source.path.flatMap(({ names }) => names)
@@ -153,7 +155,7 @@ export class RouteLowering {
       ...this.#inbound(source, items, authItems, inboundPlace, outboundPlace, documents),
     ]
     if (cache !== undefined && !answers) steps.push(cache.lookup)
-    const judged = this.#validation.leaves(chain, "request")
+    const judged = this.validation.leaves(chain, "request")
     const answered = this.#places.behind(outboundPlace, { ...declaredBy(steps), ...judged })
     // Before the outbound statements, the same step removes the CORS headers of the backend.
     const outbound = [
@@ -164,14 +166,14 @@ export class RouteLowering {
       ),
       ...documents.outbound,
       ...this.#section(items, "outbound", answered),
-      ...this.#validation.steps(source, chain, "response"),
+      ...this.validation.steps(source, chain, "response"),
     ]
     if (mock !== undefined && mock !== "broken") steps.push(mock)
     const backend = answers ? [] : documents.backend
     const errorPlace = this.#places.make(source, "on-error", parameters, auth)
     const left = {
       ...declaredBy([...steps, ...outbound]),
-      ...this.#validation.leaves(chain, "request", "response"),
+      ...this.validation.leaves(chain, "request", "response"),
     }
     const broken = this.#places.behind(errorPlace, left)
     const onError = [...documents.onError, ...this.#section(items, "on-error", broken)]
@@ -212,7 +214,7 @@ export class RouteLowering {
     place: StatementPlace,
     forward: Lowered | "broken" | undefined,
   ): PolicySteps {
-    const described = describedPlace(source.described, this.#validation)
+    const described = describedPlace(source.described, this.validation)
     return this.#policies.of(items, { api: source.api.name, place, forward, described })
   }
 
@@ -262,10 +264,10 @@ export class RouteLowering {
       ),
       ...this.#concurrency(items, known),
       ...items.flatMap(({ bound }) => (bound.row.keyword === "require" ? this.#require(bound, known) : [])),
-      ...this.#validation.steps(source, chain, "request"),
+      ...this.validation.steps(source, chain, "request"),
       ...documents.inbound,
     ]
-    const behind = { ...declaredBy(steps), ...this.#validation.leaves(chain, "request") }
+    const behind = { ...declaredBy(steps), ...this.validation.leaves(chain, "request") }
     return [...steps, ...this.#section(items, "inbound", this.#places.behind(place, behind))]
   }
 
@@ -450,7 +452,7 @@ export class RouteLowering {
         place,
         scope,
         places: this.#places,
-        backends: this.#backends,
+        backends: this.backends,
         block: (block, inner, within = scope) => this.#block(block, inner, within),
         behind: (steps) => this.#places.behind(place, declaredBy(steps)),
       }

@@ -10,7 +10,7 @@ import type { Schemas } from "../../openapi/schema.ts"
 import type { SchemaOverrides } from "../../openapi/schema-overrides.ts"
 import { type BoundStatement, headSpan, statementOf, statementsOf } from "../bind/bound.ts"
 import type { DescribedOperation } from "../described.ts"
-import type { PartRecorder } from "../recorder.ts"
+import type { PartRecorder, Unjudged } from "../recorder.ts"
 import type { RouteScope, RouteSource } from "../routes.ts"
 import { Memo } from "./memo.ts"
 import type { Lowered, PlanSteps } from "./step.ts"
@@ -26,10 +26,13 @@ export class Validation {
   readonly #steps: PlanSteps
   readonly #report: Report
   readonly #memo: Memo
-  readonly #formOnly = new Set<Schemas>()
+  readonly #recorder: PartRecorder | undefined
+  /** The first of each document, because most documents describe each body both in JSON and XML. */
+  readonly #unjudged = new Map<Schemas, Unjudged>()
 
   constructor(schemas: PlanSchemas, steps: PlanSteps, report: Report, recorder?: PartRecorder) {
     this.#memo = new Memo(recorder)
+    this.#recorder = recorder
     this.#schemas = schemas
     this.#steps = steps
     this.#report = report
@@ -227,12 +230,10 @@ export class Validation {
     return readingsOf(content, schemas, direction).map(({ range, as, judges }) => {
       // A body of bytes has no form to check, so it needs no warning.
       if (!judges && schema !== undefined && range === media && action !== "ignore" && as !== "bytes")
-        this.#tellUnjudged(
-          as === "xml" ? "are only checked to be well-formed, not against the schema" : "are not checked",
-          media,
-          span,
-          schemas,
-        )
+        this.tellUnjudged({
+          ...{ schemas, span },
+          detail: `bodies of \`${media}\` ${as === "xml" ? "are only checked to be well-formed, not against the schema" : "are not checked"}`,
+        })
       return {
         media: range,
         as: as === "bytes" ? "any" : as,
@@ -246,11 +247,15 @@ export class Validation {
     })
   }
 
-  /** Reported once per document, because most documents describe each body both in JSON and XML. */
-  #tellUnjudged(what: string, media: string, span: Content["span"], schemas: Schemas): void {
-    if (this.#formOnly.has(schemas)) return
-    this.#formOnly.add(schemas)
-    this.#report.add("SP8018", span, `bodies of \`${media}\` ${what}`)
+  /** Notes bodies that are not checked. */
+  tellUnjudged(each: Unjudged): void {
+    if (!this.#unjudged.has(each.schemas)) this.#unjudged.set(each.schemas, each)
+    this.#recorder?.note(({ validation }) => validation.tellUnjudged(each))
+  }
+
+  /** Call it after all routes. */
+  report(): void {
+    for (const { span, detail } of this.#unjudged.values()) this.#report.add("SP8018", span, detail)
   }
 
   #schema(
