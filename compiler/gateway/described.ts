@@ -69,8 +69,7 @@ export function readDocuments(
     if (block === undefined || statement === undefined || filled === undefined) continue
     const bytesMax =
       statementOf(statement.block, "size")?.args.value<number>("size") ?? budgets.documentBytesMax
-    const load = (path: string, at: Span) => project.readNamed(path, at, bytesMax)
-    const file = load(filled.value as string, filled.argument.span)
+    const file = project.readNamed(filled.value as string, filled.argument.span, bytesMax)
     const skips = statementsOf(statement.block, "skip")
     const skip = new Set(skips.map((each) => each.args.value<string>("operation") ?? ""))
     const lenient = statementOf(statement.block, "lenient") !== undefined
@@ -80,8 +79,8 @@ export function readDocuments(
     if (file !== undefined && !known.has(key))
       known.set(
         key,
-        kept.once(file, key, { report, load }, (own, loadFrom) =>
-          read(file, own, loadFrom, { lenient, skip }),
+        kept.once(file, `${key} ${bytesMax}`, { report, files: project }, (own, files) =>
+          read(file, own, (path, at) => files.readNamed(path, at, bytesMax), { lenient, skip }),
         ),
       )
     for (const each of skips) checkSkip(each, known.get(key), report)

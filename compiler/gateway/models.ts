@@ -3,6 +3,7 @@ import { digestOf } from "../../runtime/plan/canonical.ts"
 import { type Diagnostic, Report } from "../core/diagnostic.ts"
 import { isPattern } from "../core/glob.ts"
 import type { Project } from "../core/load.ts"
+import { SeenFiles } from "../core/seen-files.ts"
 import type { SourceFile, Span } from "../core/source.ts"
 import { compileModel } from "../model/compile-model.ts"
 import { type DeclaredNames, declaredNames } from "../model/declared-names.ts"
@@ -96,27 +97,29 @@ function filesOf(path: string, at: Span, project: Project): SourceFile[] {
 interface CompiledFile {
   readonly model: StoreModel | undefined
   readonly findings: readonly Diagnostic[]
+  /** The modules of a `fga.mod`. */
+  readonly seen: SeenFiles
 }
 
 /** By file: an editor compiles a project at every keystroke, mostly with the same models. */
 const compiledFiles = new WeakMap<SourceFile, CompiledFile>()
 
 function compileFile(file: SourceFile, project: Project, report: Report): StoreModel | undefined {
-  // The model of a `fga.mod` depends on further files.
-  const known = file.path.endsWith(".mod") ? undefined : compiledFiles.get(file)
-  const made = known ?? compiledOf(file, project)
-  if (known === undefined) compiledFiles.set(file, made)
+  const known = compiledFiles.get(file)
+  const made = known?.seen.areSame(project) === true ? known : compiledOf(file, project)
+  compiledFiles.set(file, made)
   report.addAll(made.findings)
   return made.model
 }
 
 function compiledOf(file: SourceFile, project: Project): CompiledFile {
   const own = new Report()
-  const compiled = compileModel(file, own, { parts: project })
+  const seen = new SeenFiles(project)
+  const compiled = compileModel(file, own, { parts: seen })
   const findings = own.sorted()
-  if (compiled === undefined) return { model: undefined, findings }
+  if (compiled === undefined) return { model: undefined, findings, seen }
   const model = modelInOrder(compiled.model)
-  return { model: new StoreModel(digestOf(model), lowerModel(model), compiled), findings }
+  return { model: new StoreModel(digestOf(model), lowerModel(model), compiled), findings, seen }
 }
 
 const namesByFile = new WeakMap<SourceFile, DeclaredNames | undefined>()

@@ -1,5 +1,5 @@
 import type { Report } from "../core/diagnostic.ts"
-import type { Project } from "../core/load.ts"
+import type { NamedFiles } from "../core/seen-files.ts"
 import type { SourceFile } from "../core/source.ts"
 import type { CompiledModel } from "../model/compile-model.ts"
 import { FittingTuples, fittingQuestions } from "./fit.ts"
@@ -15,15 +15,15 @@ const testKeys = ["name", "description", ...tupleKeys, ...questionKeys]
 
 /** Reads store files (`*.fga.yaml`, the format of OpenFGA's `fga model test`) of one project. */
 export class StoreFiles {
-  readonly #project: Project
+  readonly #files: NamedFiles
   readonly #report: Report
   readonly #models: TestedModels
 
   /** `known` are models that are already compiled. Others are compiled when a store file names them. */
-  constructor(project: Project, report: Report, known: readonly CompiledModel[] = []) {
-    this.#project = project
+  constructor(files: NamedFiles, report: Report, known: readonly CompiledModel[] = []) {
+    this.#files = files
     this.#report = report
-    this.#models = new TestedModels(project, report, known)
+    this.#models = new TestedModels(files, report, known)
   }
 
   /**
@@ -37,7 +37,7 @@ export class StoreFiles {
     let documents = 0
     reader.eachDocument((value) => {
       documents++
-      const suite = new StoreDocument(reader, this.#project, this.#models, this.#report).read(value, file)
+      const suite = new StoreDocument(reader, this.#files, this.#models, this.#report).read(value, file)
       if (suite !== undefined) suites.push(suite)
     })
     if (this.#report.errors > errors) return []
@@ -49,13 +49,13 @@ export class StoreFiles {
 /** Reads one document. */
 class StoreDocument {
   readonly #reader: YamlReader
-  readonly #project: Project
+  readonly #files: NamedFiles
   readonly #models: TestedModels
   readonly #report: Report
 
-  constructor(reader: YamlReader, project: Project, models: TestedModels, report: Report) {
+  constructor(reader: YamlReader, files: NamedFiles, models: TestedModels, report: Report) {
     this.#reader = reader
-    this.#project = project
+    this.#files = files
     this.#models = models
     this.#report = report
   }
@@ -118,7 +118,7 @@ class StoreDocument {
     ].flatMap((value) => {
       const path = this.#reader.text(value, "the path of a tuple file")
       if (path === undefined || value === undefined) return []
-      const file = this.#project.readNamed(path, value.span)
+      const file = this.#files.readNamed(path, value.span)
       return file === undefined ? [] : readTupleFile(file, value.span, this.#report)
     })
     return [...readTuples(this.#reader, entry(entries, "tuples")?.value, this.#report), ...files]

@@ -1,7 +1,7 @@
 import { loadModel } from "../../runtime/check/loaded-model.ts"
 import { lowerModel } from "../../runtime/model/lower.ts"
 import { Report } from "../core/diagnostic.ts"
-import type { Project } from "../core/load.ts"
+import type { NamedFiles } from "../core/seen-files.ts"
 import type { SourceFile, Span } from "../core/source.ts"
 import { type CompiledModel, compileModel, type ModelCompileOptions } from "../model/compile-model.ts"
 import { modelInOrder } from "../model/model-order.ts"
@@ -11,13 +11,13 @@ import type { YamlReader, YamlValue } from "./yaml-reader.ts"
 
 /** Reads the models that store files name or contain. A file that several store files name is compiled once. */
 export class TestedModels {
-  readonly #project: Project
+  readonly #files: NamedFiles
   readonly #report: Report
   readonly #byFile = new Map<SourceFile, TestedModel | undefined>()
 
   /** `known` are models that are already compiled. */
-  constructor(project: Project, report: Report, known: readonly CompiledModel[]) {
-    this.#project = project
+  constructor(files: NamedFiles, report: Report, known: readonly CompiledModel[]) {
+    this.#files = files
     this.#report = report
     for (const model of known)
       this.#byFile.set(
@@ -28,10 +28,10 @@ export class TestedModels {
 
   /** The model in the file `path`: text, OpenFGA's JSON, or a `fga.mod`. `at` is the place that names the file. */
   fromFile(path: string, at: Span): TestedModel | undefined {
-    const file = this.#project.readNamed(path, at)
+    const file = this.#files.readNamed(path, at)
     if (file === undefined) return undefined
     if (!this.#byFile.has(file)) {
-      const options: ModelCompileOptions = { parts: this.#project }
+      const options: ModelCompileOptions = { parts: this.#files }
       this.#byFile.set(
         file,
         testedModel(compileModel(file, this.#report, options), (span) => span),

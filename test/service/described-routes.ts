@@ -5,12 +5,12 @@ const own = (at: number): string => `  GET "/r${at}/{id}" {
   }
 `
 
-/** A project whose operations an OpenAPI document of two files describes, with mistakes that several operations share. */
+/** A project whose operations an OpenAPI document of two files describes, with mistakes that several operations share, and a model of two modules with tests. */
 export const describedRoutes: ReadonlyMap<string, string> = new Map([
   [
     "gateway.conf",
     `gateway g { listen 127.0.0.1:8000; trust none }
-authz { listen 127.0.0.1:8081; store acme { model "acme.fga" } }
+authz { listen 127.0.0.1:8081; store acme { model "fga.mod"; tests "acme.fga.yaml" } }
 value edge = "e"
 issuer i { discovery "https://id.example/.well-known/openid-configuration"; audience a }
 backend b { url "http://127.0.0.1:9001" }
@@ -73,14 +73,17 @@ S1: { allOf: [{ $ref: "#/S2" }, { type: object, readOnly: true }] }
 S2: { anyOf: [{ $ref: "#/S1" }, { type: integer, enum: [] }], examples: [5] }
 `,
   ],
+  ["fga.mod", "schema: '1.2'\ncontents:\n  - core.fga\n  - docs.fga\n"],
+  ["core.fga", "module core\n\ntype user\n"],
+  ["docs.fga", "module docs\n\ntype doc\n  relations\n    define viewer: [user]\n"],
   [
-    "acme.fga",
-    `model
-  schema 1.1
-type user
-type doc
-  relations
-    define viewer: [user]
+    "acme.fga.yaml",
+    `model_file: fga.mod
+tuple_file: tuples.yaml
+tests:
+  - check:
+      - { user: "user:anne", object: "doc:1", assertions: { viewer: true, owner: false } }
 `,
   ],
+  ["tuples.yaml", '- { user: "user:anne", relation: viewer, object: "doc:1" }\n'],
 ])

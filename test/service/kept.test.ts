@@ -70,7 +70,7 @@ test.for(projects)(
     const texts = new Map<string, string>()
     const [kept, project] = [new KeptParts(), overlaid(files, texts)]
     const { sources } = await compileWithParts(files, "gateway.conf")
-    const paths = sources.filter((path) => /\.(?:conf|fga|yaml)$/.test(path))
+    const paths = sources.filter((path) => /\.(?:conf|fga|mod|yaml)$/.test(path))
     const asked = { edits: 0, findings: 0 }
     for (let round = 0; round < edits / projects.length; round++) {
       const path = random.chance(85) ? "gateway.conf" : random.pick(paths)

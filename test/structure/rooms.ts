@@ -769,6 +769,7 @@ export const rooms: readonly Room[] = [
       "load",
       "nearest",
       "odd-characters",
+      "seen-files",
       "shown",
       "source",
       "yaml-problem",
