@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { author, call, control, type Ports, planOf, token } from "../process/project.ts"
-import { usableByEverybody, violationsOf, watchedPage } from "../support/browser-page.ts"
+import { keepScreenshots, usableByEverybody, violationsOf, watchedPage } from "../support/browser-page.ts"
 import { type ConsoleBrowser, consoleBrowserMissing, openConsole } from "../support/console-browser.ts"
 
 /** Compressed bytes of everything that the first page loads. */
@@ -21,6 +21,7 @@ const pages: readonly (readonly [path: string, text: string])[] = [
   ["backends", "The plan has no backends"],
   ["plans", "newest"],
   ["plans/2", "Changes since plan 1"],
+  ["plans/2?text=yes", "Next change"],
   ["plans/1?rollback=yes", "Type 1 to confirm"],
   ["plans/file", "A file of"],
   ["subscriptions", "lena"],
@@ -120,6 +121,27 @@ describeBrowser("the console in a browser", () => {
     await page.getByRole("heading", { name: "Refusals by step" }).waitFor()
     await page.goBack()
     await page.getByRole("heading", { name: "Proof" }).waitFor()
+  })
+
+  test("shows the difference of two plans as text, with equal lines folded", async () => {
+    await page.goto(`${origin()}/console/plans/2`)
+    await page.getByRole("button", { name: "Show the difference" }).click()
+    const table = page.getByRole("table", { name: "Plan 1 and plan 2" })
+    await table.getByRole("row", { name: /added.*hi/ }).waitFor()
+    expect(await table.getByRole("row", { name: /removed.*hello/ }).count()).toBe(1)
+    expect(page.url()).toContain("text=yes")
+    for (const colorScheme of ["dark", "light"] as const) {
+      await page.emulateMedia({ colorScheme })
+      await keepScreenshots(page, `plan-text-${colorScheme}`)
+    }
+    await page.getByRole("button", { name: "Next change" }).click()
+    expect(await page.evaluate("document.activeElement.dataset.change")).toBe("here")
+    const rows = await table.getByRole("row").count()
+    await table
+      .getByRole("button", { name: /equal line/ })
+      .first()
+      .click()
+    await expect.poll(() => table.getByRole("row").count()).toBeGreaterThan(rows)
   })
 
   test("rolls back after the changes were read and the serial was typed", async () => {

@@ -652,6 +652,7 @@ export const rooms: readonly Room[] = [
       "parts/keys-once",
       "parts/model-desk",
       "parts/model-graph",
+      "parts/plan-desk",
       "parts/plot",
       "parts/worker-channel",
       "router",
@@ -926,7 +927,7 @@ export const rooms: readonly Room[] = [
   },
   {
     path: "compiler/diff",
-    doors: ["change", "compare-plans", "people", "relation-uses", "step-words"],
+    doors: ["change", "compare-plans", "people", "plan-text", "relation-uses", "step-words"],
     may: [
       "compiler/analysis",
       "compiler/gateway",
@@ -975,6 +976,7 @@ export const rooms: readonly Room[] = [
       "diagnostics",
       "explain",
       "json",
+      "line-difference",
       "people",
       "replay",
       "requests",
@@ -1056,6 +1058,8 @@ export const rooms: readonly Room[] = [
       "runtime/control/console/page",
       "runtime/plan",
     ],
+    // Only the console's worker, when two plans are compared.
+    lazily: ["compiler/diff", "compiler/render"],
     packages: ["@preact/signals", "preact", "yaml"],
   },
   {

@@ -1,13 +1,21 @@
 import { type Signal, useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
-import type { ApplyAnswer, ConsentsAnswer, HistoryAnswer, PlanChangesAnswer } from "../../../api.ts"
-import { call, may, who } from "../client.ts"
+import type { Plan } from "../../../../plan/plan.ts"
+import type {
+  ApplyAnswer,
+  ConsentsAnswer,
+  HistoryAnswer,
+  PlanAnswer,
+  PlanChangesAnswer,
+} from "../../../api.ts"
+import { call, get, may, who } from "../client.ts"
 import { momentText } from "../format.ts"
 import { useLoaded } from "../loaded.ts"
 import { Empty, Failed, Field, Loading, PageHead, Panel } from "../parts/basic.tsx"
 import { Confirmations } from "../parts/confirmations.tsx"
 import { People } from "../parts/people.tsx"
 import { type Danger, dangersOf, PlanChanges } from "../parts/plan-changes.tsx"
+import { PlanText } from "../parts/plan-text.tsx"
 import { addressOf, go } from "../router.ts"
 
 /** What the page reads of a file of `sallyport plan --out`; the control API validates all of it. */
@@ -121,9 +129,18 @@ function Review({ file }: { readonly file: PlanFile }) {
     <>
       <PlanChanges answer={found} />
       <People plan={async () => file.plan} />
+      <PlanText
+        label={found.from === null ? "The plan of the file" : `Plan ${found.from} and the plan of the file`}
+        before={found.from === null ? undefined : () => planAt(found.from)}
+        after={async () => file.plan as Plan}
+      />
       <Decision file={file} dangers={dangersOf(found.changes)} />
     </>
   )
+}
+
+async function planAt(serial: number | null): Promise<Plan> {
+  return (await get<PlanAnswer>(`/v1/plans/${serial}`)).plan
 }
 
 /** What an operator says about the plan. */

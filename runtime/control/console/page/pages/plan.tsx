@@ -7,6 +7,7 @@ import { Empty, Failed, Field, Loading, PageHead, Panel } from "../parts/basic.t
 import { Confirmations } from "../parts/confirmations.tsx"
 import { People } from "../parts/people.tsx"
 import { type Danger, dangersOf, type PlanChange, PlanChanges } from "../parts/plan-changes.tsx"
+import { PlanText } from "../parts/plan-text.tsx"
 import { addressOf, go, place, setQuery } from "../router.ts"
 
 /** One plan of the history: who applied it and why, what it changed, and the way back to it. */
@@ -95,33 +96,32 @@ function Changes(props: {
     <>
       <PlanChanges answer={found} />
       {isRollback && <People plan={async () => (await get<PlanAnswer>(`/v1/plans/${to.serial}`)).plan} />}
-      <TextDifference from={found.from} to={to.serial} />
+      <Texts from={found.from} to={to.serial} />
       {isRollback && from && <Rollback from={from} to={to} changes={found.changes} />}
     </>
   )
 }
 
-/** Both plans as JSON, for tools that compare texts. */
-function TextDifference({ from, to }: { readonly from: number | null; readonly to: number }) {
+/** Both plans as text, and as JSON for tools that compare texts. */
+function Texts({ from, to }: { readonly from: number | null; readonly to: number }) {
+  const planOf = (serial: number) => async () => (await get<PlanAnswer>(`/v1/plans/${serial}`)).plan
+  const link = (serial: number) => (
+    <a href={`/v1/plans/${serial}`} target="_blank" rel="noreferrer">
+      plan {serial}
+    </a>
+  )
   return (
-    <details>
-      <summary>As text</summary>
+    <>
+      <PlanText
+        label={from === null ? `Plan ${to}` : `Plan ${from} and plan ${to}`}
+        before={from === null ? undefined : planOf(from)}
+        after={planOf(to)}
+      />
       <p class="quiet">
-        The plans as JSON:{" "}
-        {from !== null && (
-          <>
-            <a href={`/v1/plans/${from}`} target="_blank" rel="noreferrer">
-              plan {from}
-            </a>
-            ,{" "}
-          </>
-        )}
-        <a href={`/v1/plans/${to}`} target="_blank" rel="noreferrer">
-          plan {to}
-        </a>
-        . The text of gateway.conf is in git, not in the plan.
+        As JSON: {from !== null && <>{link(from)}, </>}
+        {link(to)}
       </p>
-    </details>
+    </>
   )
 }
 
