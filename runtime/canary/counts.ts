@@ -1,20 +1,11 @@
 import * as z from "zod"
+import { bucketOf, latencyBoundsMs } from "./latency.ts"
 
 /** Whose requests: those that the running plan serves, or those that the plan of the canary serves. */
 export type CanarySide = "old" | "new"
 
 /** How a request ended. `failed`: 5xx, or a gRPC code that blames the server. `denied`: the gateway itself answered 4xx. */
 export type CanaryOutcome = "ok" | "failed" | "denied"
-
-/** Each bound is this factor above the one before, so a quantile is exact to 15 %. */
-const growth = 1.15
-const longestMs = 120_000
-
-/** Upper bounds of the buckets of latencies, in milliseconds; a last bucket has everything above. The same in all processes, because they are added. */
-export const latencyBoundsMs: readonly number[] = Array.from(
-  { length: Math.ceil(Math.log(longestMs) / Math.log(growth)) + 1 },
-  (_, index) => growth ** index,
-)
 
 const count = z.number().int().min(0)
 const sideCounts = z.strictObject({
@@ -53,11 +44,6 @@ export function countRequest(
   counts.latency[bucket] = (counts.latency[bucket] ?? 0) + 1
 }
 
-function bucketOf(ms: number): number {
-  if (ms <= 1) return 0
-  return Math.min(latencyBoundsMs.length, Math.ceil(Math.log(ms) / Math.log(growth)))
-}
-
 /** The counts of several processes as one. */
 export function sumCounts(all: readonly CanaryCounts[]): CanaryCounts {
   const sum = noCounts()
@@ -72,16 +58,4 @@ export function sumCounts(all: readonly CanaryCounts[]): CanaryCounts {
         into.latency[bucket] = (into.latency[bucket] ?? 0) + number
     }
   return sum
-}
-
-/** Latency in milliseconds below which this share of the requests lies, by its bucket's upper bound; undefined without requests. */
-export function quantileMs({ latency }: SideCounts, share: number): number | undefined {
-  const total = latency.reduce((sum, number) => sum + number, 0)
-  if (total === 0) return undefined
-  let left = Math.max(1, Math.ceil(share * total))
-  for (const [bucket, number] of latency.entries()) {
-    left -= number
-    if (left <= 0) return latencyBoundsMs[bucket] ?? longestMs
-  }
-  return longestMs
 }

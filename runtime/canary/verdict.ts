@@ -1,5 +1,6 @@
 import * as z from "zod"
-import { type CanaryCounts, quantileMs, type SideCounts } from "./counts.ts"
+import type { CanaryCounts, SideCounts } from "./counts.ts"
+import { quantileMs } from "./latency.ts"
 
 const points = z.number().min(0).max(100).nullable()
 

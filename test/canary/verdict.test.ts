@@ -3,11 +3,10 @@ import {
   type CanaryCounts,
   canaryCounts,
   countRequest,
-  latencyBoundsMs,
   noCounts,
-  quantileMs,
   sumCounts,
 } from "../../runtime/canary/counts.ts"
+import { latencyBoundsMs, quantileMs } from "../../runtime/canary/latency.ts"
 import { canaryLimits, verdictOf } from "../../runtime/canary/verdict.ts"
 
 interface Side {

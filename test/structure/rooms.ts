@@ -337,7 +337,7 @@ export const rooms: readonly Room[] = [
     builtins: "any",
   },
   // What a canary counts, and what the counts say.
-  { path: "runtime/canary", doors: ["counts", "verdict"], may: [], packages: ["zod"] },
+  { path: "runtime/canary", doors: ["counts", "latency", "verdict"], may: [], packages: ["zod"] },
   // Encryption of what is stored outside of the process.
   { path: "runtime/sealing", doors: ["sealing-key"], may: [], builtins: ["node:crypto"] },
   // The record of requests: its files, and what they contain.
@@ -657,7 +657,8 @@ export const rooms: readonly Room[] = [
       "parts/worker-channel",
       "router",
     ],
-    may: [],
+    // How a quantile is read from buckets: the rest of that room is types to pages.
+    may: ["runtime/canary"],
     lazily: ["runtime/check", "runtime/control", "runtime/plan"],
     packages: [
       "@codemirror/autocomplete",

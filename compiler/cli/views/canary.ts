@@ -1,4 +1,5 @@
-import { type CanaryCounts, quantileMs } from "../../../runtime/canary/counts.ts"
+import type { CanaryCounts } from "../../../runtime/canary/counts.ts"
+import { quantileMs } from "../../../runtime/canary/latency.ts"
 import { percentText } from "../../../runtime/canary/verdict.ts"
 import type { CanaryAnswer, CanaryRecord } from "../../../runtime/control/api.ts"
 import { visible } from "../../render/width.ts"

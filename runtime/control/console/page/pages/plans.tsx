@@ -1,12 +1,12 @@
 import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
-import type { CanaryAnswer, CanaryRecord, HistoryAnswer, PlanRecord } from "../../../api.ts"
-import { call, may, who } from "../client.ts"
+import type { HistoryAnswer, PlanRecord } from "../../../api.ts"
 import { status } from "../events.ts"
-import { agoText, digits, momentText } from "../format.ts"
+import { agoText, momentText } from "../format.ts"
 import { useLoaded } from "../loaded.ts"
-import { Badge, Empty, Failed, Loading, PageHead, Panel, Scroll } from "../parts/basic.tsx"
+import { Badge, Empty, Failed, Loading, PageHead, Scroll } from "../parts/basic.tsx"
 import { addressOf, place } from "../router.ts"
+import { Canary } from "./canary.tsx"
 import PlanPage from "./plan.tsx"
 import PlanFilePage from "./plan-file.tsx"
 
@@ -108,76 +108,5 @@ function Origin({ plan: { provenance } }: { readonly plan: PlanRecord }) {
       {provenance?.signer && <>signed by {provenance.signer} </>}
       {consents.length > 0 && <>consent of {consents.map((each) => each.who).join(", ")}</>}
     </>
-  )
-}
-
-/** The canary that runs, and what can be done with it. */
-function Canary() {
-  const { answer, error, reload } = useLoaded<CanaryAnswer>("/v1/canary")
-  const running = status.value?.canary
-  useEffect(reload, [running?.id, running?.state, running?.counts?.new.requests])
-  const failure = useSignal<unknown>(undefined)
-  const canary = answer.value?.canary
-  if (error.value !== undefined) return <Failed error={error.value} retry={reload} />
-  if (canary?.state !== "running") return null
-  const end = async (how: "promote" | "cancel") => {
-    failure.value = undefined
-    const author = { who: who.peek()?.name ?? "console", commit: null, message: null }
-    try {
-      await call("POST", `/v1/canary/${how}`, { id: canary.id, author })
-    } catch (reason) {
-      failure.value = reason
-    }
-    reload()
-  }
-  return (
-    <Panel title="Canary" aside={`begun ${agoText(canary.startedAt)} by ${canary.who}`}>
-      <p>
-        {canary.percent} % of the callers for {Math.round(canary.seconds / 60)} min, over plan {canary.base}.{" "}
-        {answer.value?.verdict}
-      </p>
-      <CanaryCounts canary={canary} />
-      {failure.value !== undefined && <Failed error={failure.value} />}
-      <p class="actions">
-        {may("publisher", "plan.apply") && (
-          <button type="button" class="primary" onClick={() => void end("promote")}>
-            Serve all callers with it
-          </button>
-        )}
-        {may("publisher", "plan.rollback") && (
-          <button type="button" onClick={() => void end("cancel")}>
-            End it
-          </button>
-        )}
-      </p>
-    </Panel>
-  )
-}
-
-function CanaryCounts({ canary: { counts } }: { readonly canary: CanaryRecord }) {
-  if (counts === null) return <p class="quiet">No process has reported yet.</p>
-  const row = (name: string, { requests: all, failed, denied }: typeof counts.old) => (
-    <tr>
-      <th scope="row">{name}</th>
-      <td class="number">{all.toLocaleString("en")}</td>
-      <td class="number">{all === 0 ? "–" : `${digits((failed / all) * 100)} %`}</td>
-      <td class="number">{all === 0 ? "–" : `${digits((denied / all) * 100)} %`}</td>
-    </tr>
-  )
-  return (
-    <table>
-      <thead>
-        <tr>
-          <th>Plan</th>
-          <th class="number">Requests</th>
-          <th class="number">Failed</th>
-          <th class="number">Denied</th>
-        </tr>
-      </thead>
-      <tbody>
-        {row("old", counts.old)}
-        {row("new", counts.new)}
-      </tbody>
-    </table>
   )
 }

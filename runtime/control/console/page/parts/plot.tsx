@@ -6,6 +6,8 @@ export interface Line {
   readonly label: string
   readonly tone: string
   readonly values: readonly (number | null)[]
+  /** It is a limit of the others, so it is dashed. */
+  readonly isLimit?: boolean
 }
 
 /** A moment that plots mark: a plan was applied. `at`: seconds since the epoch. */
@@ -32,8 +34,8 @@ const height = 170
 export function Plot(props: PlotProps) {
   const holder = useRef<HTMLDivElement>(null)
   const plot = useRef<UPlot>(undefined)
-  const marks = useRef(props.marks)
-  marks.current = props.marks
+  const newest = useRef(props)
+  newest.current = props
   const names = props.lines.map(({ label }) => label).join("\n")
 
   useEffect(() => {
@@ -41,7 +43,7 @@ export function Plot(props: PlotProps) {
     if (element === null) return undefined
     const make = () => {
       plot.current?.destroy()
-      plot.current = new UPlot(optionsOf(props, element, marks), dataOf(props), element)
+      plot.current = new UPlot(optionsOf(newest, element), dataOf(newest.current), element)
     }
     make()
     const resized = new ResizeObserver(() => plot.current?.setSize({ width: element.clientWidth, height }))
@@ -77,11 +79,9 @@ function spoken({ label, lines, text }: PlotProps): string {
   return `${label}: ${last.join(", ") || "no data yet"}`
 }
 
-function optionsOf(
-  { lines, text, isDaily = false }: PlotProps,
-  element: HTMLElement,
-  marks: { readonly current: readonly Mark[] },
-): UPlot.Options {
+/** `newest`: what the plot shows now, of which the marks are drawn each time. */
+function optionsOf(newest: { readonly current: PlotProps }, element: HTMLElement): UPlot.Options {
+  const { lines, text, isDaily = false } = newest.current
   const style = getComputedStyle(element)
   const colour = (name: string) => resolved(element, style.getPropertyValue(`--${name}`))
   const axis = { stroke: colour("quiet"), grid: { stroke: colour("rule"), width: 1 }, ticks: { show: false } }
@@ -103,8 +103,8 @@ function optionsOf(
     series: [
       { label: "at", value: (_, at) => (at === null ? "now" : isDaily ? dayText(at) : clockText(at)) },
       ...lines.map(
-        ({ label, tone }): UPlot.Series => ({
-          ...{ label, stroke: colour(tone), width: 1.5 },
+        ({ label, tone, isLimit = false }): UPlot.Series => ({
+          ...{ label, stroke: colour(tone), width: 1.5, ...(isLimit ? { dash: [6, 4] } : {}) },
           points: { show: false },
           value: (self, value, index, at) => {
             const shown = at === null ? self.data[index]?.at(-1) : value
@@ -113,7 +113,7 @@ function optionsOf(
         }),
       ),
     ],
-    hooks: { draw: [(self) => drawMarks(self, marks.current, colour("accent"))] },
+    hooks: { draw: [(self) => drawMarks(self, newest.current.marks, colour("accent"))] },
   }
 }
 
