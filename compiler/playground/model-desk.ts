@@ -7,11 +7,20 @@ import { Report } from "../core/diagnostic.ts"
 import { SourceFile } from "../core/source.ts"
 import { compileModel } from "../model/compile-model.ts"
 import { compareModels } from "../model-compare/comparison.ts"
+import { WritingHelp } from "./writing-help.ts"
+
+const help = new WritingHelp()
 
 /** What the console's page Model asks of the compiler. */
 export async function deskReply(asked: DeskRequest): Promise<DeskReply> {
   if (asked.kind === "read") return { kind: "read", reading: readingOf(asked.path, asked.text) }
-  return { kind: "compare", differences: await compareModels(asked.before, asked.after) }
+  if (asked.kind === "compare")
+    return { kind: "compare", differences: await compareModels(asked.before, asked.after) }
+  const { kind, path, text, offset } = asked
+  // The text is the whole project.
+  help.open({ [path]: text })
+  if (kind === "hover") return { kind, hover: await help.hover(path, text, offset) }
+  return { kind, items: await help.complete(path, text, offset) }
 }
 
 function readingOf(path: string, text: string): ModelReading {

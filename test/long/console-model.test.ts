@@ -2,7 +2,7 @@ import type { Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { modelText } from "../../compiler/model/model-text.ts"
 import { author, control, planOf } from "../process/project.ts"
-import { usableByEverybody, violationsOf, watchedPage } from "../support/browser-page.ts"
+import { keepScreenshots, usableByEverybody, violationsOf, watchedPage } from "../support/browser-page.ts"
 import { type ConsoleBrowser, consoleBrowserMissing, openConsole } from "../support/console-browser.ts"
 
 const first = `model
@@ -121,6 +121,37 @@ describeBrowser("the console's page Model in a browser", () => {
     await page.getByRole("button", { name: "Discard" }).click()
     await page.getByText("2 passed").waitFor()
     await page.getByText("Choose a version to compare with").waitFor()
+  })
+
+  test("completes and explains the text, as the playground does", async () => {
+    await page.goto(address())
+    await page.getByText("2 passed").waitFor()
+    await editor().getByText("define viewer").click()
+    await page.keyboard.press("End")
+    await page.keyboard.type(" or own")
+    await page.getByRole("option", { name: "owner", exact: true }).waitFor()
+    await page.keyboard.press("Escape")
+    await page.getByRole("button", { name: "Discard" }).click()
+    await page.getByText("2 passed").waitFor()
+  })
+
+  test("names a single relation of an edge only where somebody looks", async () => {
+    await page.goto(address())
+    await page.getByRole("button", { name: "doc: viewer" }).waitFor()
+    const opacity = () =>
+      page.evaluate('getComputedStyle(document.querySelector(".edge.quiet-label text")).opacity')
+    expect(await opacity()).toBe("0")
+    await page.locator(".edge.quiet-label .reach").first().hover({ force: true })
+    await expect.poll(opacity).toBe("1")
+    await keepScreenshots(page, "model")
+    // Larger than a phone: it opens as a whole.
+    await page.setViewportSize({ width: 390, height: 844 })
+    await page.reload()
+    await page.getByRole("region", { name: "Types, and whose users" }).waitFor()
+    const wider =
+      '(() => { const { scrollWidth, clientWidth } = document.querySelector(".drawing"); return scrollWidth - clientWidth })()'
+    await expect.poll(() => page.evaluate(wider)).toBe(0)
+    await page.setViewportSize({ width: 1280, height: 720 })
   })
 
   test("shows what a version decides differently, with the counterexample", async () => {

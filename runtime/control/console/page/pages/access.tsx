@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals"
 import type { ComponentType } from "preact"
-import { useEffect } from "preact/hooks"
+import { useEffect, useRef } from "preact/hooks"
 import { may } from "../client.ts"
 import { type EngineStore, readStores, readTypes } from "../engine.ts"
 import { useAsked } from "../loaded.ts"
@@ -37,6 +37,12 @@ export default function Access() {
   const store = given === null ? found?.[0] : found?.find(({ id, name }) => id === given || name === given)
   const offered = views.filter(({ needs }) => needs === undefined || may("operator", needs))
   const view = views.find(({ name }) => name === (segments[1] ?? "check"))
+  const tabs = useRef<HTMLElement>(null)
+  useEffect(() => {
+    // On a phone the row of views is wider than the screen.
+    const chosen = tabs.current?.querySelector("[aria-current]")
+    chosen?.scrollIntoView({ block: "nearest", inline: "center" })
+  }, [view])
   return (
     <>
       <PageHead
@@ -44,7 +50,7 @@ export default function Access() {
         about="Who may do what, and why: the engine's answers and its tuples"
         actions={found && found.length > 0 && <Stores stores={found} chosen={store} />}
       />
-      <nav class="tabs" aria-label="Views of Access">
+      <nav class="tabs" aria-label="Views of Access" ref={tabs}>
         {offered.map(({ name, title }) => (
           <a
             key={name}

@@ -4,7 +4,7 @@ import type { AuthorizationModel } from "../../../../plan/authorization-model.ts
 import type { EngineModel } from "../model-api.ts"
 import { Badge, Failed, Panel } from "../parts/basic.tsx"
 import { Editor, type EditorPlace } from "../parts/editor.tsx"
-import { type ModelReading, readModelText } from "../parts/model-desk.ts"
+import { type ModelReading, modelHelp, readModelText } from "../parts/model-desk.ts"
 import { place, setQuery } from "../router.ts"
 import { Assertions } from "./model-assertions.tsx"
 import { Differences } from "./model-differences.tsx"
@@ -47,6 +47,7 @@ export function ModelView(props: {
             text={text.value}
             marks={reading.value?.findings}
             place={jump}
+            help={path.endsWith(".fga") ? modelHelp : undefined}
             onChange={(now) => {
               text.value = now
             }}

@@ -27,6 +27,8 @@ export interface GraphEdge {
   readonly tone?: GraphTone | undefined
   /** Drawn with dashes: what is taken away, or does not hold. */
   readonly dashed?: boolean | undefined
+  /** The label is shown while a mouse is over the edge, or one of its nodes is in focus. */
+  readonly isLabelQuiet?: boolean | undefined
 }
 
 /** Something that can be chosen: the title or a line of a node. Its middle is `x`, `y`. */

@@ -39,6 +39,10 @@ export function Graph({ label, nodes, edges, direction = "TB", selected, onSelec
   const wasDragged = useDragging(view)
   const owner = graph.nodes.find(({ spots }) => spots.some(({ id }) => id === selected))
   const lit = owner === undefined ? undefined : connected(owner.node.id, edges)
+  // A drawing that is larger than its place opens as a whole; what is in focus opens in its natural size.
+  useEffect(() => {
+    if (owner === undefined) showAll()
+  }, [label])
   useEffect(() => {
     if (owner !== undefined) show(view.current, owner, zoom.peek())
   }, [graph, owner?.node.id])
@@ -67,6 +71,7 @@ export function Graph({ label, nodes, edges, direction = "TB", selected, onSelec
               key={`${each.edge.from} ${each.edge.to}`}
               placed={each}
               isFaded={isFaded(each.edge.from) || isFaded(each.edge.to)}
+              isLit={owner !== undefined && [each.edge.from, each.edge.to].includes(owner.node.id)}
             />
           ))}
           <Nodes {...{ graph, selected, isFaded }} {...(onSelect && { onSelect, wasDragged })} />
@@ -184,12 +189,16 @@ function SpotText({ spot: { x, y, width, text, tone, isTitle } }: { readonly spo
 function Edge({
   placed: { edge, points, x, y },
   isFaded,
+  isLit,
 }: {
   readonly placed: PlacedEdge
   readonly isFaded: boolean
+  readonly isLit: boolean
 }) {
+  const label = edge.isLabelQuiet === true && !isLit ? "edge quiet-label" : "edge"
   return (
-    <g class={classOf("edge", edge.tone, isFaded)}>
+    <g class={classOf(label, edge.tone, isFaded)}>
+      {edge.isLabelQuiet && <path class="reach" d={pathOf(points)} />}
       <path class={edge.dashed ? "dashed" : ""} d={pathOf(points)} />
       <path class="tip" d={tipOf(points)} />
       {edge.label && (

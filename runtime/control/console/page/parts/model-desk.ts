@@ -1,5 +1,5 @@
 import type { AuthorizationModel } from "../../../../plan/authorization-model.ts"
-import type { EditorMark } from "./editor.tsx"
+import type { EditorHelp, EditorMark, EditorProposal } from "./editor.tsx"
 import { WorkerChannel } from "./worker-channel.ts"
 
 /** What the compiler says about the text of a model. */
@@ -49,11 +49,19 @@ export interface ModelDifferences {
 export type DeskRequest =
   | { readonly kind: "read"; readonly path: string; readonly text: string }
   | { readonly kind: "compare"; readonly before: AuthorizationModel; readonly after: AuthorizationModel }
+  | {
+      readonly kind: "complete" | "hover"
+      readonly path: string
+      readonly text: string
+      readonly offset: number
+    }
 
 /** The worker's replies, by the kind of the request. */
 export type DeskReply =
   | { readonly kind: "read"; readonly reading: ModelReading }
   | { readonly kind: "compare"; readonly differences: ModelDifferences }
+  | { readonly kind: "complete"; readonly items: readonly EditorProposal[] }
+  | { readonly kind: "hover"; readonly hover: Awaited<ReturnType<EditorHelp["hover"]>> }
 
 /** A comparison may take seconds, so it has a thread of its own. */
 const reader = new WorkerChannel<DeskRequest, DeskReply>("worker")
@@ -65,6 +73,18 @@ export async function readModelText(path: string, text: string): Promise<ModelRe
   const reply = await reader.ask({ kind: "read", path, text })
   if (reply.kind !== "read") throw new Error("unexpected reply")
   return reply.reading
+}
+
+/** What can be written in the text of a model, and what is known of it: the language service of editors, in the browser. */
+export const modelHelp: EditorHelp = {
+  async complete(path, text, offset) {
+    const reply = await reader.ask({ kind: "complete", path, text, offset })
+    return reply.kind === "complete" ? reply.items : []
+  },
+  async hover(path, text, offset) {
+    const reply = await reader.ask({ kind: "hover", path, text, offset })
+    return reply.kind === "hover" ? reply.hover : undefined
+  },
 }
 
 /** Compares two models for all tuples there could be. A comparison that still runs is ended: its promise rejects. */

@@ -47,7 +47,14 @@ export function typeGraphOf(
       return { id, text: own.has(id) ? `${relation} ↺` : relation, tone: tones.get(id) }
     }),
   }))
-  return { nodes, edges: edges.map(({ from, to, relations }) => ({ from, to, label: shortened(relations) })) }
+  return {
+    nodes,
+    // The only relation between two types is named in the box: many such labels hide the drawing.
+    edges: edges.map(({ from, to, relations }) => ({
+      ...{ from, to, label: shortened(relations) },
+      isLabelQuiet: relations.length === 1,
+    })),
+  }
 }
 
 /** The first relations of an edge: the boxes have all of them. */
