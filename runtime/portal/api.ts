@@ -170,6 +170,8 @@ export interface OperationAnswer extends OperationSummary {
   readonly schemas: { readonly [name: string]: DocumentValue }
   readonly securitySchemes: { readonly [name: string]: DocumentValue }
   readonly responses: { readonly [name: string]: DocumentValue }
+  /** Scheme and host where callers reach it: those of the API's own `host`, or of the gateway; null: not known. */
+  readonly gateway: string | null
   readonly request: ExampleRequest
   readonly examples: Readonly<Record<ExampleLanguage, string>>
 }
@@ -215,8 +217,16 @@ export interface ChangeEntry {
   readonly cut: boolean
 }
 
-/** Response of `GET /api/changelog`, newest first; plans without changes for callers are absent. */
+/** The end of a published version, as the running plan announces it. */
+export interface AnnouncedEnd {
+  readonly api: string
+  readonly version: string | null
+  readonly lifecycle: Lifecycle
+}
+
+/** Response of `GET /api/changelog`: what ends, the earliest first, and the changes, newest first; plans without changes for callers are absent. */
 export interface ChangelogAnswer {
+  readonly ends: readonly AnnouncedEnd[]
   readonly entries: readonly ChangeEntry[]
 }
 

@@ -1,9 +1,10 @@
 import { LRUCache } from "lru-cache"
 import type { PlanAnswer, PlanRecord } from "../control/api.ts"
 import { type PublishedVersionPlan, portalPlan } from "../plan/portal.ts"
-import { type ChangeEntry, type ChangelogAnswer, type ChangeNote, noteKinds } from "./api.ts"
+import { type ChangeEntry, type ChangelogAnswer, type ChangeNote, type Lifecycle, noteKinds } from "./api.ts"
 import { PublishedDocument } from "./document.ts"
 import { documentChanges } from "./document-changes.ts"
+import { lifecycleNote, lifecyclesOf, versionKey, versionName } from "./lifecycles.ts"
 import type { Published } from "./published.ts"
 
 /** The history of plans. Methods reject with `SourceUnavailable` when the database does not answer. */
@@ -19,7 +20,7 @@ const notesMax = 200
 const keptMax = 500
 
 /**
- * What changed for callers, plan by plan. Only the published documents are compared, so nothing else of a plan can be told. What was found for two
+ * What changed for callers, plan by plan. Only the published documents and announced ends are compared, so nothing else of a plan can be told. What was found for two
  * plans is kept: plans of the history do not change.
  */
 export class Changelog {
@@ -41,16 +42,16 @@ export class Changelog {
       const own = notes.filter((note) => shown.has(note.api) && (api === undefined || api === note.api))
       return own.length === 0 ? [] : [{ at, notes: own.slice(0, notesMax), cut: own.length > notesMax }]
     })
-    return { entries }
+    return { ends: published.ends.filter((end) => api === undefined || api === end.api), entries }
   }
 
   async #all(): Promise<{ readonly at: string; readonly notes: readonly ChangeNote[] }[]> {
     const records = await this.#history.list(plansMax + 1)
     const found: { at: string; notes: readonly ChangeNote[] }[] = []
-    let loaded: { readonly of: PlanRecord; readonly apis: readonly PublishedVersionPlan[] } | undefined
+    let loaded: { readonly of: PlanRecord; readonly shown: Shown } | undefined
     const load = async (of: PlanRecord) => {
-      if (loaded?.of !== of) loaded = { of, apis: publishedIn(await this.#history.plan(of.serial)) }
-      return loaded.apis
+      if (loaded?.of !== of) loaded = { of, shown: shownIn(await this.#history.plan(of.serial)) }
+      return loaded.shown
     }
     for (const [index, record] of records.slice(0, plansMax).entries()) {
       const before = records[index + 1]
@@ -68,17 +69,29 @@ export class Changelog {
   }
 }
 
+/** What a plan published, and what it announced of the ends. */
+interface Shown {
+  readonly apis: readonly PublishedVersionPlan[]
+  readonly lifecycles: ReadonlyMap<string, Lifecycle>
+}
+
+const nothing: Shown = { apis: [], lifecycles: new Map() }
+
 /** What a plan of the history published. A plan of another version of Sallyport may be unreadable: it counts as one without a portal. */
-function publishedIn(found: PlanAnswer | undefined): readonly PublishedVersionPlan[] {
+function shownIn(found: PlanAnswer | undefined): Shown {
   const read = portalPlan.safeParse(found?.plan.plan.portal)
-  return read.success ? read.data.apis : []
+  if (found === undefined || !read.success) return nothing
+  const { apis } = read.data
+  try {
+    return { apis, lifecycles: lifecyclesOf(found.plan.plan, apis) }
+  } catch {
+    // Routes of another version of Sallyport: the documents can be compared even so.
+    return { apis, lifecycles: new Map() }
+  }
 }
 
 /** Changes from one plan to the next; an empty list before means that there was no portal, which is no change of an API. */
-function notesOf(
-  before: readonly PublishedVersionPlan[],
-  after: readonly PublishedVersionPlan[],
-): ChangeNote[] {
+function notesOf({ apis: before, ...was }: Shown, { apis: after, ...is }: Shown): ChangeNote[] {
   if (before.length === 0) return []
   const find = (list: readonly PublishedVersionPlan[], { api, version }: PublishedVersionPlan) =>
     list.find((each) => each.api === api && each.version === version)
@@ -86,7 +99,10 @@ function notesOf(
   for (const next of after) {
     const { api, version } = next
     const old = find(before, next)
-    const name = version === null ? api : `${api} ${version}`
+    const name = versionName(next)
+    const key = versionKey(next)
+    const end = lifecycleNote(next, was.lifecycles.get(key), is.lifecycles.get(key))
+    if (end !== undefined) notes.push(end)
     if (old === undefined)
       notes.push({ kind: "added", api, version, operation: null, text: `${name} is published` })
     else if (old.document !== next.document)
@@ -112,7 +128,7 @@ function notesOf(
         api,
         version,
         operation: null,
-        text: `${version === null ? api : `${api} ${version}`} is no longer published`,
+        text: `${versionName(old)} is no longer published`,
       })
   }
   return notes.sort((a, b) => noteKinds.indexOf(a.kind) - noteKinds.indexOf(b.kind))

@@ -1,8 +1,8 @@
-import { announcedEnd } from "../plan/lifecycle.ts"
 import type { PlanBody } from "../plan/plan.ts"
 import type { PortalPlan, PublishedVersionPlan } from "../plan/portal.ts"
 import type { Product } from "../plan/resources.ts"
 import type {
+  AnnouncedEnd,
   ApiAnswer,
   ApisAnswer,
   Lifecycle,
@@ -12,6 +12,7 @@ import type {
 } from "./api.ts"
 import { type DocumentedOperation, PublishedDocument } from "./document.ts"
 import { exampleRequest, exampleTexts } from "./examples.ts"
+import { announcedEnds, lifecyclesOf, versionKey } from "./lifecycles.ts"
 
 /** The part of a URL for an API without versions. */
 const noVersion = "-"
@@ -26,18 +27,35 @@ export class Published {
   readonly #gateway: string | null
   readonly #products: readonly OfferedProduct[]
   readonly #lifecycles: ReadonlyMap<string, Lifecycle>
+  readonly #origins: ReadonlyMap<string, string>
 
   /** `gateway`: scheme and host for callers, if known. */
   constructor(plan: PlanBody, portal: PortalPlan, gateway: string | null) {
     this.#portal = portal
     this.#gateway = gateway
     this.#products = offeredProducts(plan, portal)
-    this.#lifecycles = lifecyclesOf(plan, portal)
+    this.#lifecycles = lifecyclesOf(plan, portal.apis)
+    this.#origins = originsOf(plan, portal, gateway)
   }
 
   /** Products that people can subscribe to. */
   get products(): readonly OfferedProduct[] {
     return this.#products
+  }
+
+  /** What ends, the earliest first. */
+  get ends(): readonly AnnouncedEnd[] {
+    return announcedEnds(this.#lifecycles, this.#portal.apis)
+  }
+
+  /** Scheme and host of every published version, each once. */
+  get origins(): readonly string[] {
+    const all = this.#portal.apis.flatMap((each) => this.#originOf(each) ?? [])
+    return [...new Set(all)]
+  }
+
+  #originOf(version: PublishedVersionPlan): string | null {
+    return this.#origins.get(versionKey(version)) ?? this.#gateway
   }
 
   list(): ApisAnswer {
@@ -63,7 +81,7 @@ export class Published {
   document(name: string, version: string): object | undefined {
     const found = this.#find(name, version)
     if (found === undefined) return undefined
-    const servers = [{ url: (this.#gateway ?? "") + found.path || "/" }]
+    const servers = [{ url: (this.#originOf(found) ?? "") + found.path || "/" }]
     return { ...this.#document(found).json, servers }
   }
 
@@ -82,18 +100,21 @@ export class Published {
   }
 
   #described(
-    { api, version, path: prefix }: PublishedVersionPlan,
+    published: PublishedVersionPlan,
     document: PublishedDocument,
     found: DocumentedOperation,
   ): OperationAnswer {
     const { operation } = found
+    const { api, version, path: prefix } = published
+    const gateway = this.#originOf(published)
     const path = prefix + (found.template === "/" && prefix !== "" ? "" : found.template)
     const schemas = document.componentsOf(operation, "schemas")
     const securitySchemes = document.componentsOf(operation, "securitySchemes")
     const responses = document.componentsOf(operation, "responses")
     const request = exampleRequest({ method: found.method, path, operation, schemas, securitySchemes })
-    const examples = exampleTexts(request, this.#gateway ?? "https://gateway.example")
-    return { ...found, ...{ api, version, path, schemas, securitySchemes, responses, request, examples } }
+    const examples = exampleTexts(request, gateway ?? "https://gateway.example")
+    const components = { schemas, securitySchemes, responses }
+    return { ...found, ...{ api, version, path, ...components, gateway, request, examples } }
   }
 
   #find(name: string, version: string): PublishedVersionPlan | undefined {
@@ -111,13 +132,9 @@ export class Published {
     const { version, path } = published
     return {
       ...{ version, title, description, path, operations: operations.length },
-      lifecycle: this.#lifecycles.get(keyOf(published)) ?? null,
+      lifecycle: this.#lifecycles.get(versionKey(published)) ?? null,
     }
   }
-}
-
-function keyOf({ api, version }: { readonly api: string; readonly version: string | null }): string {
-  return `${api} ${version ?? ""}`
 }
 
 /**
@@ -142,20 +159,21 @@ function offered(name: string, product: Product, apis: readonly string[]): Offer
   }
 }
 
-/** The announced ends of published versions. A successor that is not published is not named. */
-function lifecyclesOf({ routes, steps }: PlanBody, { apis }: PortalPlan): Map<string, Lifecycle> {
-  const published = new Set(apis.map(keyOf))
-  const found = new Map<string, Lifecycle>()
+/** Scheme and host of versions with a `host` of their own: those of the gateway with another name. A host with `*` names no address. */
+function originsOf(
+  { routes }: PlanBody,
+  { apis }: PortalPlan,
+  gateway: string | null,
+): ReadonlyMap<string, string> {
+  const published = new Set(apis.map(versionKey))
+  const found = new Map<string, string>()
   for (const route of Object.values(routes)) {
-    const key = keyOf(route)
-    if (!published.has(key) || found.has(key)) continue
-    const step = announcedEnd(route, steps)
-    if (step === undefined) continue
-    const next = apis.find(({ api, path }) => api === route.api && path === step.successor)
-    found.set(key, {
-      ...{ deprecated: step.deprecated, sunset: step.sunset ?? null, closes: step.closed },
-      successor: next?.version ?? null,
-    })
+    const key = versionKey(route)
+    const host = route.hosts?.find((each) => !each.includes("*"))
+    if (host === undefined || !published.has(key) || found.has(key)) continue
+    const url = new URL(gateway ?? "https://gateway.example")
+    url.hostname = host
+    found.set(key, url.origin)
   }
   return found
 }

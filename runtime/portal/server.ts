@@ -107,14 +107,14 @@ function addGuards(app: FastifyInstance, ports: PortalPorts): void {
 
 /** Nothing but the portal's own files may run or be loaded; pages may call the gateway only if the plan lets them try operations. */
 function contentPolicy(scene: PortalScene | undefined): string {
-  const gateway = scene?.portal.tryIt === true && scene.gateway !== null ? ` ${scene.gateway}` : ""
+  const gateways = scene?.portal.tryIt === true ? scene.published.origins : []
   return [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
     "img-src 'self' data:",
     "font-src 'self'",
-    `connect-src 'self'${gateway}`,
+    ["connect-src 'self'", ...gateways].join(" "),
     "base-uri 'none'",
     "form-action 'self'",
     "frame-ancestors 'none'",

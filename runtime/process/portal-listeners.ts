@@ -3,6 +3,7 @@ import type { Address } from "../plan/resources.ts"
 import type { PortalPorts } from "../portal/ports.ts"
 import { openPortal } from "../portal/server.ts"
 import type { Log } from "../telemetry/log.ts"
+import type { AuditLog } from "./open-audit.ts"
 import { type Opening, PlanListeners } from "./plan-listeners.ts"
 import type { PortalAccess } from "./portal-access.ts"
 
@@ -10,6 +11,7 @@ import type { PortalAccess } from "./portal-access.ts"
 export class PortalListeners extends PlanListeners<PortalAccess> {
   readonly #settings: { readonly hosts: readonly string[]; readonly log: Log }
   #ports: PortalPorts | undefined
+  #audit: Pick<AuditLog, "dropped"> | undefined
 
   constructor(access: PortalAccess, settings: { readonly hosts: readonly string[]; readonly log: Log }) {
     super(access, "the developer portal", (error) =>
@@ -19,8 +21,14 @@ export class PortalListeners extends PlanListeners<PortalAccess> {
   }
 
   /** Call it before the first plan. */
-  attach(ports: Omit<PortalPorts, "scene">): void {
+  attach(ports: Omit<PortalPorts, "scene" | "audit"> & { readonly audit: AuditLog }): void {
+    this.#audit = ports.audit
     this.#ports = { ...ports, scene: () => this.access.callers?.scene }
+  }
+
+  /** Rows of the portal's changes that a sink of the audit log did not take. */
+  get auditDropped(): AuditLog["dropped"] {
+    return this.#audit?.dropped ?? new Map()
   }
 
   protected override async open(listen: Address, { transport, leaving }: Opening): Promise<Listener> {

@@ -197,7 +197,7 @@ export function addStateMetrics(
   addTrafficMetrics(metrics, parts.gateway)
   addCertificateMetrics(metrics, parts)
   addConnectionMetrics(metrics, parts)
-  const { listeners, operators } = parts
+  const { listeners, operators, portal } = parts
   metrics.observableCounter(
     "sallyport_control_refused_total",
     "Requests to the control API that were refused before they were handled, by reason.",
@@ -208,10 +208,20 @@ export function addStateMetrics(
     "sallyport_audit_dropped_total",
     "Rows of the audit log that a sink did not take; the table has them.",
     ["sink"],
-    () => [...(operators?.auditDropped ?? [])].map(([sink, count]) => [[sink], count] as const),
+    () => [...droppedBySink([operators, portal])].map(([sink, count]) => [[sink], count] as const),
   )
   if (listeners !== undefined)
     metrics.gauge("sallyport_watchers", "Requests that watch a store.", [], () => [[[], listeners.watchers]])
+}
+
+/** The control API and the portal write the audit log by sinks of their own. */
+function droppedBySink(
+  logs: readonly ({ readonly auditDropped: ReadonlyMap<string, number> } | undefined)[],
+): ReadonlyMap<string, number> {
+  const sums = new Map<string, number>()
+  for (const log of logs)
+    for (const [sink, count] of log?.auditDropped ?? []) sums.set(sink, (sums.get(sink) ?? 0) + count)
+  return sums
 }
 
 /** Whether so many calls fail that requests should go to another process. */

@@ -173,7 +173,9 @@ describePostgres("the developer portal", () => {
     const bob = new PortalBrowser(url)
     await apply("auth oidc login", "  /new: { post: { responses: { '201': { description: ok } } } }")
     await apply("auth oidc login")
-    const { entries } = (await bob.get("/api/changelog")).json
+    const { ends, entries } = (await bob.get("/api/changelog")).json
+    const lifecycle = { deprecated: "2026-01-31", sunset: "2099-06-30", closes: false, successor: "v2" }
+    expect(ends).toEqual([{ api: "orders", version: "v1", lifecycle }])
     expect(entries).toMatchObject([
       {
         notes: [
@@ -188,7 +190,35 @@ describePostgres("the developer portal", () => {
       },
       { notes: [{ kind: "added", operation: "POST /new" }] },
     ])
-    expect((await bob.get("/api/changelog?api=canaryhidden")).json).toEqual({ entries: [] })
+    expect((await bob.get("/api/changelog?api=canaryhidden")).json).toEqual({ ends: [], entries: [] })
+  })
+
+  it("says that a login failed without its cause, and slows an address that asks too often", async () => {
+    const { url } = await startPortal(stops)
+    const bob = new PortalBrowser(url)
+    const begun = await bob.browser.visit(`${url}/oauth2/login`)
+    const state = new URL(begun.headers.location ?? "").searchParams.get("state") ?? ""
+    const secret = "canary: the account is locked"
+    const words = new URLSearchParams({ state, error: "access_denied", error_description: secret })
+    const refused = await bob.browser.visit(`${url}/oauth2/callback?${words}`)
+    expect(refused).toMatchObject({
+      status: 403,
+      body: expect.stringContaining("The identity provider did not let you in."),
+    })
+    expect(refused.body).not.toContain("canary")
+    expect(await bob.browser.visit(`${url}/oauth2/callback?state=of-nobody&code=x`)).toMatchObject({
+      status: 400,
+      body: expect.stringContaining("began in another browser"),
+    })
+    expect(await bob.get("/api/subscriptions")).toMatchObject({ status: 401 })
+    // 600 at once, and 20 a second after that.
+    let last = await fetch(`${url}/api/portal`)
+    for (let sent = 0; last.status !== 429 && sent < 5_000; sent += 50) {
+      const answers = await Promise.all(Array.from({ length: 50 }, () => fetch(`${url}/api/portal`)))
+      await Promise.all(answers.map((each) => each.arrayBuffer()))
+      last = answers.find(({ status }) => status === 429) ?? last
+    }
+    expect([last.status, Number(last.headers.get("retry-after"))]).toEqual([429, 1])
   })
 
   it("refuses changes that no page of it sent, other hosts, and bodies that are not JSON", async () => {

@@ -13,6 +13,7 @@ const defaults = {
   "products.about": "Subscribe to a product to get keys for its APIs",
   "products.none": "No product can be subscribed here",
   "changelog.about": "What changed for callers, newest first",
+  "changelog.ends": "Announced ends",
   "changelog.none": "Nothing has changed yet",
   "subscriptions.about": "Your keys, and what you call with them",
   "subscriptions.none": "You have no subscription yet",

@@ -10,8 +10,8 @@ import {
   type Tone,
 } from "../../../control/console/page/parts/basic.tsx"
 import { addressOf } from "../../../control/console/page/router.ts"
-import type { ChangelogAnswer, ChangeNote, NoteKind } from "../../api.ts"
-import { versionSegment } from "../parts/lifecycle.tsx"
+import type { AnnouncedEnd, ChangelogAnswer, ChangeNote, NoteKind } from "../../api.ts"
+import { LifecycleNotice, versionSegment } from "../parts/lifecycle.tsx"
 import { textOf } from "../texts.ts"
 
 const tones: Readonly<Record<NoteKind, Tone>> = {
@@ -27,6 +27,15 @@ export default function Changelog() {
       <PageHead title={textOf("nav.changelog")} about={textOf("changelog.about")} />
       {error.value !== undefined && <Failed error={error.value} retry={reload} />}
       {entries === undefined && error.value === undefined && <Loading />}
+      {answer.value && answer.value.ends.length > 0 && (
+        <Panel title={textOf("changelog.ends")}>
+          <ul class="plain-list ends">
+            {answer.value.ends.map((end) => (
+              <End key={`${end.api} ${end.version}`} end={end} />
+            ))}
+          </ul>
+        </Panel>
+      )}
       {entries?.length === 0 && <Empty title={textOf("changelog.none")} />}
       {entries?.map(({ at, notes, cut }) => (
         <Panel key={at} title={momentText(at)}>
@@ -51,6 +60,18 @@ function Note({ note: { kind, api, version, operation, text } }: { readonly note
         {version !== null && ` ${version}`}
       </a>{" "}
       {operation !== null && <code>{operation}</code>} {text}
+    </li>
+  )
+}
+
+function End({ end: { api, version, lifecycle } }: { readonly end: AnnouncedEnd }) {
+  return (
+    <li>
+      <a href={addressOf(["apis", api, versionSegment(version)])}>
+        {api}
+        {version !== null && ` ${version}`}
+      </a>
+      <LifecycleNotice api={api} lifecycle={lifecycle} />
     </li>
   )
 }

@@ -72,7 +72,7 @@ export default function Operation() {
           </div>
           <div>
             <Examples examples={found.examples} />
-            <TryIt key={found.id} request={found.request} />
+            <TryIt key={found.id} found={found} />
           </div>
         </div>
       )}

@@ -6,13 +6,13 @@ import {
   GatewayAnswered,
   headersOf,
 } from "../../../control/console/page/parts/gateway-call.tsx"
-import type { ExampleRequest } from "../../api.ts"
+import type { OperationAnswer } from "../../api.ts"
 import { about } from "../about.ts"
 import { textOf } from "../texts.ts"
 
 /** A form that calls the operation through the gateway, with the reader's own credential, which is nowhere but in this form. */
-export function TryIt({ request }: { readonly request: ExampleRequest }) {
-  const { gateway, tryIt } = about.value ?? {}
+export function TryIt({ found: { gateway, request } }: { readonly found: OperationAnswer }) {
+  const { tryIt } = about.value ?? {}
   const url = useSignal(request.url)
   const headers = useSignal(request.headers.map(([name, value]) => `${name}: ${value}`).join("\n"))
   const body = useSignal(request.body ?? "")
