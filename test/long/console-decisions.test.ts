@@ -83,7 +83,7 @@ control { auth jwt people { role publisher claim "sub" "ann"; role viewer claim 
     await page.getByLabel("Plan", { exact: true }).setInputFiles(await fileOf(next))
     await page.getByText("1 opens").waitFor()
     await page.getByRole("button", { name: "Who gains or loses access?" }).click()
-    await page.getByText("user:ann gains it on order:1").waitFor()
+    await page.getByRole("listitem").filter({ hasText: "gains user:ann on order:1" }).waitFor()
     await page.getByText("1 user: gain").waitFor()
     await usableByEverybody(page)
     expect(await page.getByRole("button", { name: "Apply" }).count()).toBe(0)

@@ -194,7 +194,7 @@ describeBrowser("the console in a browser", () => {
     await viewer.keyboard.press("Enter")
     await viewer.getByRole("heading", { name: "Plan 1" }).waitFor()
     await viewer.getByText("first plan of the history").waitFor()
-    expect(await viewer.getByRole("button").allTextContents()).toEqual(["Sign out"])
+    expect(await viewer.getByRole("button").allTextContents()).toEqual(["Sign out", "Show the text"])
     await viewer.goto(`${origin()}/console/subscriptions/lena`)
     await viewer.getByText("primary key").waitFor()
     expect(await viewer.getByRole("button").allTextContents()).toEqual(["Sign out"])

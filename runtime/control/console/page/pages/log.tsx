@@ -4,8 +4,9 @@ import type { LoggedRequest, RefusalAnswer } from "../../../api.ts"
 import { watch } from "../events.ts"
 import { momentText, msText } from "../format.ts"
 import { useLoaded } from "../loaded.ts"
-import { Badge, Empty, Failed, Loading, PageHead, Panel, Scroll } from "../parts/basic.tsx"
-import { Fact, LogLineDetails, toneOf } from "../parts/log-line.tsx"
+import { Badge, Empty, Fact, Failed, Loading, PageHead, Panel, Scroll } from "../parts/basic.tsx"
+import { LogLineDetails, toneOf } from "../parts/log-line.tsx"
+import { QueryField } from "../parts/query-field.tsx"
 import { addressOf, place, setQuery } from "../router.ts"
 
 /** Lines that the page keeps. */
@@ -112,19 +113,9 @@ function usePauseKey(toggle: () => void): void {
 }
 
 function Filters({ query }: { readonly query: URLSearchParams }) {
-  const text = (name: string, label: string) => (
-    <label>
-      <span>{label}</span>
-      <input
-        type="search"
-        value={query.get(name) ?? ""}
-        onChange={(event) => setQuery({ [name]: event.currentTarget.value })}
-      />
-    </label>
-  )
   return (
     <div class="filters">
-      {text("route", "Route")}
+      <QueryField name="route" label="Route" />
       <label>
         <span>Status</span>
         <select
@@ -139,8 +130,8 @@ function Filters({ query }: { readonly query: URLSearchParams }) {
           ))}
         </select>
       </label>
-      {text("caller", "Caller")}
-      {text("problem", "Problem")}
+      <QueryField name="caller" label="Caller" />
+      <QueryField name="problem" label="Problem" />
       <label class="check">
         <input
           type="checkbox"

@@ -11,7 +11,7 @@ import type {
 import { call, get, may, who } from "../client.ts"
 import { momentText } from "../format.ts"
 import { useLoaded } from "../loaded.ts"
-import { Empty, Failed, Field, Loading, PageHead, Panel } from "../parts/basic.tsx"
+import { Empty, Facts, Failed, Field, Loading, PageHead, Panel } from "../parts/basic.tsx"
 import { Confirmations } from "../parts/confirmations.tsx"
 import { People } from "../parts/people.tsx"
 import { type Danger, dangersOf, PlanChanges } from "../parts/plan-changes.tsx"
@@ -61,7 +61,7 @@ export default function PlanFilePage() {
             onChange={(event) => void open(event.currentTarget.files?.[0])}
           />
         </Field>
-        {file.value && <Facts file={file.value} />}
+        {file.value && <Seal file={file.value} />}
       </Panel>
       {error.value !== undefined && <Failed error={error.value} />}
       {file.value && <Review key={file.value.seal.digest} file={file.value} />}
@@ -82,7 +82,7 @@ async function readFile(chosen: File): Promise<PlanFile> {
   return content as PlanFile
 }
 
-function Facts({ file: { seal, signature } }: { readonly file: PlanFile }) {
+function Seal({ file: { seal, signature } }: { readonly file: PlanFile }) {
   const facts = [
     ["digest", seal.digest],
     ["compiled by", `${seal.author.who}, ${momentText(seal.at)}`],
@@ -91,20 +91,7 @@ function Facts({ file: { seal, signature } }: { readonly file: PlanFile }) {
     ["compared with", seal.base === null ? "no plan" : `plan ${seal.base.serial}`],
     ["signature", signature === undefined ? "none" : "present; it is checked when the plan is applied"],
   ] as const
-  return (
-    <dl class="facts">
-      {facts.map(([name, value]) =>
-        value === null ? null : (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>
-              <code>{value}</code>
-            </dd>
-          </div>
-        ),
-      )}
-    </dl>
-  )
+  return <Facts facts={facts} />
 }
 
 function Review({ file }: { readonly file: PlanFile }) {

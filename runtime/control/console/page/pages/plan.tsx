@@ -3,7 +3,7 @@ import type { ApplyAnswer, HistoryAnswer, PlanAnswer, PlanChangesAnswer, PlanRec
 import { call, get, may, who } from "../client.ts"
 import { momentText } from "../format.ts"
 import { useLoaded } from "../loaded.ts"
-import { Empty, Failed, Field, Loading, PageHead, Panel } from "../parts/basic.tsx"
+import { Empty, Facts, Failed, Field, Loading, PageHead, Panel } from "../parts/basic.tsx"
 import { Confirmations } from "../parts/confirmations.tsx"
 import { People } from "../parts/people.tsx"
 import { type Danger, dangersOf, type PlanChange, PlanChanges } from "../parts/plan-changes.tsx"
@@ -43,13 +43,13 @@ export default function PlanPage({ serial }: { readonly serial: string }) {
       {answer.value !== undefined && plan === undefined && (
         <Empty title={`The last ${plans.length} plans have no serial ${serial}`} />
       )}
-      {plan && !isRollback && <Facts plan={plan} />}
+      {plan && !isRollback && <Origin plan={plan} />}
       {plan && newest && <Changes from={isRollback ? newest : undefined} to={plan} isRollback={isRollback} />}
     </>
   )
 }
 
-function Facts({ plan }: { readonly plan: PlanRecord }) {
+function Origin({ plan }: { readonly plan: PlanRecord }) {
   const { commit, digest, stamp, provenance } = plan
   const facts: (readonly [string, string | undefined])[] = [
     ["commit", commit ?? undefined],
@@ -64,18 +64,7 @@ function Facts({ plan }: { readonly plan: PlanRecord }) {
   ]
   return (
     <Panel title="Origin">
-      <dl class="facts">
-        {facts
-          .filter(([, value]) => value !== undefined)
-          .map(([name, value]) => (
-            <div key={name + value}>
-              <dt>{name}</dt>
-              <dd>
-                <code>{value}</code>
-              </dd>
-            </div>
-          ))}
-      </dl>
+      <Facts facts={facts} />
     </Panel>
   )
 }

@@ -5,8 +5,9 @@ import { get } from "../client.ts"
 import { counted, digits, msText } from "../format.ts"
 import { useLoaded } from "../loaded.ts"
 import { Empty, Failed, Loading, PageHead, Scroll } from "../parts/basic.tsx"
+import { QueryField } from "../parts/query-field.tsx"
 import { type Rate, rateOf } from "../rates.ts"
-import { addressOf, place, setQuery } from "../router.ts"
+import { addressOf, place } from "../router.ts"
 import RoutePage from "./route.tsx"
 
 const refreshMs = 5_000
@@ -34,13 +35,7 @@ function List() {
         }
       />
       <div class="filters">
-        <input
-          type="search"
-          aria-label="Search routes"
-          placeholder="Path, API, version or operation"
-          value={text}
-          onInput={(event) => setQuery({ text: event.currentTarget.value })}
-        />
+        <QueryField name="text" label="Path, API, version or operation" isLive isWide />
       </div>
       {error.value !== undefined && <Failed error={error.value} retry={reload} />}
       {found === undefined ? (

@@ -4,6 +4,7 @@ import { may } from "../client.ts"
 import { agoText, momentText } from "../format.ts"
 import { useLoaded } from "../loaded.ts"
 import { Empty, Failed, Loading, PageHead, Scroll } from "../parts/basic.tsx"
+import { QueryField } from "../parts/query-field.tsx"
 import { lastUse, StateBadge, scopeText } from "../parts/subscription-words.tsx"
 import { addressOf, place, setQuery } from "../router.ts"
 import SubscriptionPage from "./subscription.tsx"
@@ -72,14 +73,7 @@ function List() {
 function Filters({ query }: { readonly query: URLSearchParams }) {
   return (
     <div class="filters">
-      <label>
-        <span>Name, owner or note</span>
-        <input
-          type="search"
-          value={query.get("text") ?? ""}
-          onInput={(event) => setQuery({ text: event.currentTarget.value, after: undefined })}
-        />
-      </label>
+      <QueryField name="text" label="Name, owner or note" isLive />
       <label>
         <span>State</span>
         <select
@@ -92,14 +86,7 @@ function Filters({ query }: { readonly query: URLSearchParams }) {
           ))}
         </select>
       </label>
-      <label>
-        <span>Product</span>
-        <input
-          type="search"
-          value={query.get("product") ?? ""}
-          onChange={(event) => setQuery({ product: event.currentTarget.value, after: undefined })}
-        />
-      </label>
+      <QueryField name="product" label="Product" />
     </div>
   )
 }

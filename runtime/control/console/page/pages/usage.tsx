@@ -1,4 +1,5 @@
 import { PageHead, Panel } from "../parts/basic.tsx"
+import { QueryField } from "../parts/query-field.tsx"
 import { place, setQuery } from "../router.ts"
 import { type UsageField, UsageTable } from "./usage-table.tsx"
 
@@ -41,14 +42,7 @@ export default function Usage() {
           </select>
         </label>
         {(["subscription", "product", "api"] as const).map((name) => (
-          <label key={name}>
-            <span>Only {name === "api" ? "API" : name}</span>
-            <input
-              type="search"
-              value={filters[name] ?? ""}
-              onChange={(event) => setQuery({ [name]: event.currentTarget.value })}
-            />
-          </label>
+          <QueryField key={name} name={name} label={`Only ${name === "api" ? "API" : name}`} />
         ))}
       </div>
       <fieldset class="choices">

@@ -115,6 +115,31 @@ export function Field(props: {
   )
 }
 
+/** A name and its value in a list of facts. */
+export function Fact({ name, value }: { readonly name: string; readonly value: unknown }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>
+        <code>{String(value)}</code>
+      </dd>
+    </div>
+  )
+}
+
+/** Names with their values. Those without a value are left out. */
+export function Facts({ facts }: { readonly facts: readonly (readonly [name: string, value: unknown])[] }) {
+  return (
+    <dl class="facts">
+      {facts.map(([name, value], at) =>
+        value === undefined || value === null ? null : (
+          <Fact key={`${at} ${name}`} name={name} value={value} />
+        ),
+      )}
+    </dl>
+  )
+}
+
 /** Something wider than a phone. It can be focused, so that the keyboard scrolls it. */
 export function Scroll(props: { readonly label: string; readonly children: ComponentChildren }) {
   return (

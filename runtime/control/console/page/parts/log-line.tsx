@@ -1,24 +1,12 @@
 import type { LoggedRequest } from "../../../api.ts"
 import { momentText, sizeText } from "../format.ts"
 import { addressOf } from "../router.ts"
-import type { Tone } from "./basic.tsx"
+import { Facts, type Tone } from "./basic.tsx"
 
 /** How a status looks. 0: the client disconnected. */
 export function toneOf(status: number): Tone {
   if (status >= 500 || status === 0) return "bad"
   return status >= 400 ? "warn" : "good"
-}
-
-/** A name and its value in a list of facts. */
-export function Fact({ name, value }: { readonly name: string; readonly value: unknown }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>
-        <code>{String(value)}</code>
-      </dd>
-    </div>
-  )
 }
 
 /** Everything that is known about a request. `hasTry`: with a link to the page that tries such a request. */
@@ -40,13 +28,7 @@ export function LogLineDetails({ line, hasTry }: { readonly line: LoggedRequest;
   const isRefused = line.problem !== undefined || (answeredBy !== undefined && status >= 400)
   return (
     <div class="details">
-      <dl class="facts">
-        {facts
-          .filter(([, value]) => value !== undefined)
-          .map(([name, value]) => (
-            <Fact key={name} name={name} value={value} />
-          ))}
-      </dl>
+      <Facts facts={facts} />
       <p class="actions">
         {isRefused && (
           <a class="button" href={addressOf(["log", id])}>

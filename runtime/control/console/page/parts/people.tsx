@@ -3,6 +3,7 @@ import { useEffect, useRef } from "preact/hooks"
 import type { ImpactLine } from "../../../impact.ts"
 import { postLines } from "../client.ts"
 import { counted } from "../format.ts"
+import { AccessBadge, WholeChanges } from "./access-changes.tsx"
 import { Badge, Empty, Failed, Panel, Scroll, type Tone } from "./basic.tsx"
 
 type ImpactResult = Extract<ImpactLine, { readonly impact: unknown }>
@@ -170,31 +171,18 @@ function Relations({ relations }: { readonly relations: readonly RelationRow[] }
   )
 }
 
-/** Everybody and groups as such, never as a list of their members; then examples. */
-function Whom({ relation: { everyone, groups, samples, conditions } }: { readonly relation: RelationRow }) {
-  const lines = [
-    ...everyone.map(
-      ({ type, change, objects }) =>
-        `everybody (${type}:*) ${verbOf(change)} it on ${counted(objects, "object")}`,
-    ),
-    ...groups.map(
-      ({ set, users, change, objects }) =>
-        `${set} (${counted(users, "user")}) ${verbOf(change)} it on ${counted(objects, "object")}`,
-    ),
-    ...samples.map(({ user, change, object }) => `${user} ${verbOf(change)} it on ${object}`),
-    ...(conditions.length === 0 ? [] : [`depends on ${conditions.join(", ")}`]),
-  ]
+/** Everybody and groups as such, then examples of named users. */
+function Whom({ relation }: { readonly relation: RelationRow }) {
+  const { everyone, groups, samples, conditions, exceptions } = relation
   return (
     <ul class="plain-list">
-      {lines.map((line) => (
-        <li key={line}>{line}</li>
+      <WholeChanges {...{ everyone, groups, exceptions }} />
+      {samples.map(({ user, change, object }) => (
+        <li key={`${user} ${change} ${object}`}>
+          <AccessBadge change={change} /> <code>{user}</code> on <code>{object}</code>
+        </li>
       ))}
+      {conditions.length > 0 && <li class="quiet">depends on {conditions.join(", ")}</li>}
     </ul>
   )
-}
-
-function verbOf(change: Change | "unchanged"): string {
-  if (change === "unchanged") return "keeps"
-  if (change === "undecided") return "may gain or lose"
-  return change.replace("-", " ")
 }

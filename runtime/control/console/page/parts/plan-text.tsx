@@ -33,7 +33,7 @@ export function PlanText(props: {
       {!isShown && (
         <p class="actions">
           <button type="button" onClick={() => setQuery({ text: "yes" })}>
-            Show the difference
+            {before === undefined ? "Show the text" : "Show the difference"}
           </button>
         </p>
       )}

@@ -1,24 +1,16 @@
-import type { AccessChange, ImpactRow } from "../../../../../check/access-change.ts"
+import type { ImpactRow } from "../../../../../check/access-change.ts"
 import type { TupleImpactAnswer } from "../../../../tuple-impact.ts"
 import { CallFailure, call } from "../../client.ts"
 import { counted } from "../../format.ts"
 import type { Loaded } from "../../loaded.ts"
-import { Badge, Failed, Panel, type Tone } from "../../parts/basic.tsx"
+import { AccessBadge, accessChanges, WholeChanges } from "../../parts/access-changes.tsx"
+import { Failed, Panel } from "../../parts/basic.tsx"
 import { WindowList } from "../../parts/window-list.tsx"
 import { place } from "../../router.ts"
 import type { TupleStep } from "../../tuple-lines.ts"
 import { ContextField, contextOf, Question } from "./question.tsx"
 
 const againMs = 1_000
-const kinds = ["gains", "loses", "may-gain", "may-lose", "undecided"] as const
-const words: Readonly<Record<AccessChange, readonly [text: string, tone: Tone]>> = {
-  gains: ["gains", "good"],
-  loses: ["loses", "bad"],
-  "may-gain": ["may gain", "warn"],
-  "may-lose": ["may lose", "warn"],
-  undecided: ["undecided", "plain"],
-}
-
 type RelationChange = TupleImpactAnswer["relations"][number]
 
 /** Who gains and who loses by the steps of an edit. */
@@ -106,31 +98,21 @@ function Effect({
         <code>{name}</code> <span class="quiet">on {counted(objects, "object")}</span>
       </h3>
       <ul class="names">
-        {everyone.map(({ type, change, objects: of }) => (
-          <li key={`${type} ${change}`}>
-            <Kind change={change} /> everybody of type <code>{type}</code>, on {counted(of, "object")}
-            {exceptions > 0 && <span class="quiet">, with {counted(exceptions, "exception")}</span>}
-          </li>
-        ))}
-        {groups.map(({ set, users: members, change, objects: of }) => (
-          <li key={`${set} ${change}`}>
-            <Kind change={change} /> everybody in <code>{set}</code> ({counted(members, "user")}), on{" "}
-            {counted(of, "object")}
-          </li>
-        ))}
-        {kinds
+        <WholeChanges {...{ everyone, groups, exceptions }} />
+        {accessChanges
           .filter((change) => users[change] > 0)
           .map((change) => (
             <li key={change}>
-              <Kind change={change} /> {groups.some((group) => group.change === change) ? "in all " : ""}
+              <AccessBadge change={change} />{" "}
+              {groups.some((group) => group.change === change) ? "in all " : ""}
               {counted(users[change], "access of a named user", "accesses of named users")}
             </li>
           ))}
-        {kinds
+        {accessChanges
           .filter((change) => sets[change] > 0)
           .map((change) => (
             <li key={`sets ${change}`} class="quiet">
-              <Kind change={change} />{" "}
+              <AccessBadge change={change} />{" "}
               {counted(
                 sets[change],
                 "group that tuples name, as a user",
@@ -170,7 +152,7 @@ function Rows({ rows, label }: { readonly rows: readonly ImpactRow[]; readonly l
         const row = rows[index]
         if (row === undefined) return []
         return [
-          row.change === "unchanged" ? <Badge tone="plain">keeps</Badge> : <Kind change={row.change} />,
+          <AccessBadge key="change" change={row.change} />,
           <span key="user" title={row.user}>
             {row.user}
           </span>,
@@ -181,11 +163,6 @@ function Rows({ rows, label }: { readonly rows: readonly ImpactRow[]; readonly l
       }}
     />
   )
-}
-
-function Kind({ change }: { readonly change: AccessChange }) {
-  const [text, tone] = words[change]
-  return <Badge tone={tone}>{text}</Badge>
 }
 
 function nameOf({ relation, object }: ImpactRow): string {
