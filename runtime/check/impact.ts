@@ -9,11 +9,12 @@ import { Graph } from "./graph/graph.ts"
 import { AccessCauses } from "./impact/access-causes.ts"
 import { DifferenceCandidates } from "./impact/candidates.ts"
 import { CauseSummary } from "./impact/cause-summary.ts"
-import { DecisionGraph, type GraphTerms } from "./impact/decision-graph.ts"
+import { DecisionGraph } from "./impact/decision-graph.ts"
 import { Differences, type RelationCounts } from "./impact/differences.ts"
 import { IntBuffer } from "./impact/int-buffer.ts"
 import { NamedSets } from "./impact/named-sets.ts"
 import { PairedProgram } from "./impact/paired-program.ts"
+import { type GraphTerms, PlanNodes } from "./impact/plan-nodes.ts"
 import { type AccessSample, sampleOf } from "./impact/sample-proofs.ts"
 import { type TupleShapeChange, tupleShapeChanges } from "./impact/tuple-changes.ts"
 import type { LoadedModel } from "./loaded-model.ts"
@@ -139,11 +140,9 @@ export function* accessImpact(terms: ImpactTerms): Generator<ImpactProgress, Acc
   const candidates = new DifferenceCandidates(graph, program, sets)
   for (const _ of candidates.find()) yield { phase: "objects", part: 0 }
   const { count } = candidates
-  const chosen = yield* chooseCandidates(
-    { graph, program, candidates, sets, context },
-    memoryBytes - batchBytesMax,
-  )
-  const { decisions } = chosen
+  const questions = { graph, program, candidates, sets, context }
+  const chosen = yield* chooseCandidates(questions, memoryBytes - batchBytesMax)
+  const decisions = new DecisionGraph(questions, chosen.plans)
   for (const _ of decisions.build()) yield { phase: "decisions", part: 0.5 }
   const relationNames = program.relations.map(({ name }) => name)
   const { depthMax = 25, samplesMax = 3, onRow } = terms
@@ -159,7 +158,7 @@ export function* accessImpact(terms: ImpactTerms): Generator<ImpactProgress, Acc
   }
   const pairOf = differences.pairOfCandidates()
   for (const _ of causes.choose(pairOf, differences.pairs)) yield { phase: "decisions", part: 1 }
-  decisions.forget()
+  chosen.plans.forget()
   for (const part of differences.count()) yield { phase: "users", part }
   const shapes = tupleShapeChanges(graph, before, after, program.pair.changedConditions)
   let shape = shapes.next()
@@ -218,10 +217,10 @@ function* samplesOf(
 
 /** The candidates that are compared: all of them, or every n-th. */
 class ChosenCandidates {
-  readonly decisions: DecisionGraph
+  readonly plans: PlanNodes
   /** The numbers of the candidates. */
   readonly numbers = new IntBuffer()
-  /** For each, its raw node in the old model and in the new one. */
+  /** For each, its node of the plan in the old model and in the new one. */
   readonly roots = new IntBuffer()
   /** There was not enough memory for all of them. */
   isCut = false
@@ -231,26 +230,26 @@ class ChosenCandidates {
   constructor(terms: GraphTerms, step: number) {
     this.#terms = terms
     this.#step = step
-    this.decisions = new DecisionGraph(terms)
+    this.plans = new PlanNodes(terms)
   }
 
   /** Adds them, with all that decides them, until this memory is full. */
   *add(bytesMax: number): Generator<ImpactProgress> {
-    const { decisions, numbers, roots } = this
+    const { plans, numbers, roots } = this
     const { candidates } = this.#terms
     const { array } = candidates.nodes
     for (let candidate = 0; candidate < candidates.count; candidate += this.#step) {
       const [object, relation] = [array[2 * candidate] as number, array[2 * candidate + 1] as number]
       numbers.push(candidate)
-      for (const side of [0, 1] as const) roots.push(decisions.rootOf(object, relation, side))
+      for (const side of [0, 1] as const) roots.push(plans.rootOf(object, relation, side))
       if (numbers.length % candidatesAtOnce !== 0) continue
       const progress = { phase: "decisions", part: candidate / candidates.count / 2 } as const
-      for (const _ of decisions.expand()) yield progress
+      for (const _ of plans.expand()) yield progress
       yield progress
-      this.isCut = decisions.bytes > bytesMax
+      this.isCut = plans.bytes > bytesMax
       if (this.isCut) return
     }
-    for (const _ of decisions.expand()) yield { phase: "decisions", part: 0.5 }
+    for (const _ of plans.expand()) yield { phase: "decisions", part: 0.5 }
   }
 }
 

@@ -130,7 +130,7 @@ export class AccessCauses {
       const { decisions, graph } = this.#terms
       const isWildcard = relation < 0 && graph.slots[slot]?.subjectRelation === "*"
       const node = relation < 0 ? nobody : decisions.nodeOf(subject, relation, side)
-      const user = relation < 0 && !isWildcard ? decisions.userNumber(subject) : -1
+      const user = relation < 0 && !isWildcard ? decisions.users.numberOf(subject) : -1
       if (node === nobody && user < 0 && !isWildcard) return
       cause = this.#subjects.length
       this.#tables.add(subject, number, cause, 0)
@@ -153,7 +153,7 @@ export class AccessCauses {
       if (cause % stepsAtOnce === 0) yield
       const node = this.#nodes.array[cause] as number
       const isUser = (this.#users.array[cause] as number) >= 0
-      const users = node >= 0 ? reach.usersOf(node) : isUser ? 1 : decisions.users.length + 1
+      const users = node >= 0 ? reach.usersOf(node) : isUser ? 1 : decisions.users.count + 1
       const seeds = grouped.values.subarray(grouped.starts[cause], grouped.starts[cause + 1])
       const estimate = users * reach.nodesOf(seeds)
       const last = best[countedMax - 1]
@@ -223,7 +223,7 @@ export class AccessCauses {
         cause.users += bitCount(bits)
         if (cause.member >= 0) continue
         const user = users[32 * word + 31 - Math.clz32(bits & -bits)] as number
-        cause.member = decisions.users.array[user] as number
+        cause.member = decisions.users.ids.array[user] as number
       }
     }
   }

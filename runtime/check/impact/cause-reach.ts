@@ -58,12 +58,12 @@ export class CauseReach {
 
   /** Counts ways instead of users: a user who has a node in two ways counts twice, up to the number of all. */
   *#estimateUsers(): Generator<void> {
-    const { count, named, everyone, readers, users } = this.#decisions
-    const most = users.length + 1
+    const { count, readers, users } = this.#decisions
+    const most = users.count + 1
     const found = new Float64Array(count)
-    for (const reference of named.values) found[reference >> 1] = (found[reference >> 1] as number) + 1
-    for (const references of everyone.values())
-      for (let at = 0; at < references.length; at++) found[(references.array[at] as number) >> 1] = most
+    for (const reference of users.nodes.values) found[reference >> 1] = (found[reference >> 1] as number) + 1
+    for (const { nodes } of users.everyone.values())
+      for (let at = 0; at < nodes.length; at++) found[(nodes.array[at] as number) >> 1] = most
     for (let node = 0; node < count; node++) {
       if (node % stepsAtOnce === 0) yield
       const own = Math.min(most, found[node] as number)

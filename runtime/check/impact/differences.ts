@@ -127,12 +127,13 @@ export class Differences {
     if (pairs > 0) {
       this.#batch = new UserBatch(decisions, batchBytesMax)
       if (decisions.hasUndecided) this.#undecided = new UndecidedAccess(decisions, this.#batch)
-      for (const type of [...decisions.everyone.keys()].sort((a, b) => a - b)) yield* this.#everyoneOf(type)
+      for (const type of [...decisions.users.everyone.keys()].sort((a, b) => a - b))
+        yield* this.#everyoneOf(type)
       let done = 0
       for (const { type, users } of this.#batches()) {
-        for (const _ of this.#batch.decide(type, users)) yield done / decisions.users.length
+        for (const _ of this.#batch.decide(type, users)) yield done / decisions.users.count
         this.#terms.causes.begin(this.#batch, type, users)
-        yield* this.#compare(type, users, done / decisions.users.length)
+        yield* this.#compare(type, users, done / decisions.users.count)
         done += users.length
       }
     }
@@ -141,12 +142,12 @@ export class Differences {
 
   /** Users of one type, as many as fit into a batch; sets come last. */
   *#batches(): Generator<{ type: number; users: number[] }> {
-    const { users, userTypes } = this.#terms.decisions
-    const types = [...new Set(userTypes.array.subarray(0, userTypes.length))].sort((a, b) => b - a)
+    const { count, types: all } = this.#terms.decisions.users
+    const types = [...new Set(all.array.subarray(0, count))].sort((a, b) => b - a)
     for (const type of types) {
       let batch: number[] = []
-      for (let at = 0; at < users.length; at++) {
-        if (userTypes.array[at] !== type) continue
+      for (let at = 0; at < count; at++) {
+        if (all.array[at] !== type) continue
         if (batch.push(at) < this.#batch.usersMax) continue
         yield { type, users: batch }
         batch = []
@@ -290,7 +291,7 @@ export class Differences {
     for (let left = mask; left !== 0; left &= left - 1) {
       const at = 32 * word + 31 - Math.clz32(left & -left)
       const entries = () => causes.entriesOf(this.#batch, pair, word, left & -left)
-      this.#tellRows(pair, kind, decisions.userName(users[at] as number), entries)
+      this.#tellRows(pair, kind, decisions.users.name(users[at] as number), entries)
       if (onRow === undefined) return
     }
   }

@@ -1,3 +1,4 @@
+import { ConditionTables } from "./condition-tables.ts"
 import { anyNode, type DecisionGraph, nobody } from "./decision-graph.ts"
 import { Grouped, IntBuffer } from "./int-buffer.ts"
 import type { UserBatch } from "./user-batch.ts"
@@ -6,17 +7,18 @@ import type { UserBatch } from "./user-batch.ts"
 const nodesMax = 256
 
 /**
- * Finds undecided accesses that are equal in both models although conditions decide both. A union is decided by what it leads to without
- * further conditions: tuples of the user with an undecided condition, undecided hops, and intersections and exclusions. If these are the same in
- * both models, the access is the same whatever the conditions say.
+ * Finds undecided accesses that are equal in both models although conditions decide both. First by what a union leads to without further
+ * conditions: tuples of the user with an undecided condition, gates, and intersections and exclusions. If these are the same in both models, the
+ * access is the same whatever the conditions say. Then, where few conditions decide, by all ways in which they can be decided.
  */
 export class UndecidedAccess {
   readonly #graph: DecisionGraph
   readonly #batch: UserBatch
   /** By node: references to the nodes that it reads. */
   readonly #kids: Grouped
+  readonly #tables: ConditionTables
   #user = -2
-  /** By node: undecided tuples of the user. */
+  /** By node: what decides the undecided tuples of the user. */
   #own = new Map<number, number[]>()
 
   constructor(graph: DecisionGraph, batch: UserBatch) {
@@ -30,6 +32,7 @@ export class UndecidedAccess {
         kids.push(2 * kid + ((values[at] as number) & 1))
       }
     this.#kids = new Grouped(nodes, kids, graph.count)
+    this.#tables = new ConditionTables(graph, batch, this.#kids)
   }
 
   /** Whether a user of the batch (its position in the graph's users, or -1; and its bit of a word) has both nodes under the same conditions. */
@@ -37,32 +40,32 @@ export class UndecidedAccess {
     if (old === nobody || next === nobody) return false
     this.#setUser(user)
     const [a, b] = [this.#support(old, word, bit), this.#support(next, word, bit)]
-    return a !== undefined && b !== undefined && a.size === b.size && [...a].every((each) => b.has(each))
+    if (a === undefined || b === undefined) return false
+    if (a.size === b.size && [...a].every((each) => b.has(each))) return true
+    return this.#tables.areEqual(old, next, this.#own, word, bit)
   }
 
   #setUser(user: number): void {
     // Everybody of one type follows everybody of another.
     if (user >= 0 && user === this.#user) return
-    const { named, namedAtoms, everyone, everyoneAtoms } = this.#graph
+    const { nodes, conditions, everyone } = this.#graph.users
     this.#user = user
     this.#own = new Map()
-    const add = (reference: number, atom: number) => {
+    const add = (reference: number, condition: number) => {
       if ((reference & 1) === 1)
-        this.#own.set(reference >> 1, [...(this.#own.get(reference >> 1) ?? []), atom])
+        this.#own.set(reference >> 1, [...(this.#own.get(reference >> 1) ?? []), condition])
     }
     if (user >= 0)
-      for (let at = named.starts[user] as number; at < (named.starts[user + 1] as number); at++)
-        add(named.values[at] as number, namedAtoms.values[at] as number)
-    const { type } = this.#batch
-    const [all, atoms] = [everyone.get(type), everyoneAtoms.get(type)]
-    for (let at = 0; at < (all?.length ?? 0); at++)
-      // Negative: the wildcard's tuple, and not that of the user.
-      add(all?.array[at] as number, -(atoms?.array[at] as number))
+      for (let at = nodes.starts[user] as number; at < (nodes.starts[user + 1] as number); at++)
+        add(nodes.values[at] as number, conditions.values[at] as number)
+    const all = everyone.get(this.#batch.type)
+    for (let at = 0; at < (all?.nodes.length ?? 0); at++)
+      add(all?.nodes.array[at] as number, all?.conditions.array[at] as number)
   }
 
   /** What decides a node for the user; undefined when it is too much. */
   #support(root: number, word: number, bit: number): Set<string> | undefined {
-    const { kinds } = this.#graph
+    const { kinds, gates } = this.#graph
     const { values, stride, upper } = this.#batch
     const found = new Set<string>()
     const visited = new Set([root])
@@ -72,13 +75,13 @@ export class UndecidedAccess {
         found.add(`node ${node}`)
         continue
       }
-      for (const atom of this.#own.get(node) ?? []) found.add(`tuple ${atom}`)
+      for (const condition of this.#own.get(node) ?? []) found.add(`tuple ${condition}`)
+      const gate = gates.get(node)
       for (let at = this.#kids.starts[node] as number; at < (this.#kids.starts[node + 1] as number); at++) {
-        const reference = this.#kids.values[at] as number
-        const kid = reference >> 1
+        const kid = (this.#kids.values[at] as number) >> 1
         if (((values[stride * kid + upper + word] as number) & bit) === 0) continue
-        if ((reference & 1) === 1) found.add(`hop ${node} ${kid}`)
-        else visited.add(kid)
+        if (gate === undefined) visited.add(kid)
+        else found.add(`gate ${gate} ${kid}`)
       }
     }
     return found

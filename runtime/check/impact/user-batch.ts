@@ -90,13 +90,13 @@ export class UserBatch {
     users.forEach((_, at) => {
       this.valid[at >> 5] = (this.valid[at >> 5] as number) | (1 << (at & 31))
     })
-    const { named } = this.#graph
+    const { nodes } = this.#graph.users
     users.forEach((user, at) => {
       if (user < 0) return
-      for (let place = named.starts[user] as number; place < (named.starts[user + 1] as number); place++)
-        this.#name(named.values[place] as number, at)
+      for (let place = nodes.starts[user] as number; place < (nodes.starts[user + 1] as number); place++)
+        this.#name(nodes.values[place] as number, at)
     })
-    const everyone = this.#graph.everyone.get(type)
+    const everyone = this.#graph.users.everyone.get(type)?.nodes
     if (everyone !== undefined) this.#nameAll(everyone)
     yield* this.#walk()
   }
