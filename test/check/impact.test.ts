@@ -304,3 +304,24 @@ function expectCauses({ causes }: AccessImpact, rows: readonly ImpactRow[]): voi
             rows.filter((row) => row.user === subject && row.change === change).length,
           ).toBeGreaterThanOrEqual(count)
 }
+
+test("who loses an access is told the nearest tuples that would give it back", () => {
+  const text = (viewer: string) =>
+    modelOf(
+      `type user\ntype doc\n  relations\n    define owner: [user]\n    define member: [user]\n    define editor: [user]\n    define viewer: ${viewer}\n`,
+    )
+  const afterOf = (before: string, after: string) =>
+    impactOf(["doc:1 editor user:ann", "doc:1 owner user:ann"].map(tupleOf), text(before), text(after))
+      .impact.relations.find(({ relation }) => relation === "doc#viewer")
+      ?.samples.map((sample) => sample.after.reasons)
+  expect(afterOf("owner or editor", "member")).toEqual([
+    ["it would be allowed after any of", "  write user:ann member doc:1"],
+  ])
+  expect(afterOf("editor", "editor and member")).toEqual([
+    ["it would be allowed after any of", "  write user:ann member doc:1"],
+  ])
+  expect(afterOf("editor", "editor but not owner")?.[0]?.slice(-2)).toEqual([
+    "it would be allowed after any of",
+    "  delete user:ann owner doc:1",
+  ])
+})

@@ -3,16 +3,21 @@ import { explain } from "../explain.ts"
 import { explanationText } from "../explain-text.ts"
 import type { Graph } from "../graph/graph.ts"
 import type { LoadedModel } from "../loaded-model.ts"
-import { CheckError, type Explanation } from "../ports.ts"
+import { CheckError, type Explanation, type NearestMiss } from "../ports.ts"
 
 /** Steps for one answer with its reasons: some ten milliseconds. */
 const stepsMax = 50_000
+/** Remedies of a lost access. */
+const lossMissesMax = 3
 
 /** The answer of one model about a sample. */
 export interface SampleAnswer {
   /** Null: a condition decides, or the check fails. */
   readonly allowed: boolean | null
-  /** The proof, or what excludes the user, or the error; lines with two spaces per level. Empty when nothing grants it. */
+  /**
+   * The proof, or what excludes the user, or the error; for a lost access also the nearest tuples that would give it back. Lines with two
+   * spaces per level. Empty when nothing grants it, and no tuple could.
+   */
   readonly reasons: readonly string[]
 }
 
@@ -37,10 +42,10 @@ export interface SampleTerms {
  * @throws Error when a check contradicts the comparison
  */
 export function sampleOf(row: ImpactRow, terms: SampleTerms): AccessSample {
-  const [before, after] = terms.models.map((model) => answerOf(model, row, terms)) as [
-    SampleAnswer,
-    SampleAnswer,
-  ]
+  // Who loses an access needs to know what would give it back.
+  const missesMax = row.change === "loses" || row.change === "may-lose" ? lossMissesMax : 0
+  const [old, next] = terms.models
+  const [before, after] = [answerOf(old, row, terms, 0), answerOf(next, row, terms, missesMax)]
   const isRight =
     row.change === "gains"
       ? before.allowed !== true && after.allowed !== false
@@ -58,6 +63,7 @@ function answerOf(
   model: LoadedModel,
   { user, relation: name, object }: ImpactRow,
   { graph, context, depthMax }: SampleTerms,
+  missesMax: number,
 ): SampleAnswer {
   const relation = name.slice(name.indexOf("#") + 1)
   const type = object.slice(0, object.indexOf(":"))
@@ -74,7 +80,8 @@ function answerOf(
     while (work.run(() => false).kind === "suspended");
     const { explanation, missingContext } = work.answer(graph.at)
     const allowed = missingContext === undefined ? explanation?.allowed === true : null
-    return { allowed, reasons: explanation === undefined ? [] : reasonsOf(explanation) }
+    if (explanation === undefined) return { allowed, reasons: [] }
+    return { allowed, reasons: reasonsOf(explanation, explanation.misses?.slice(0, missesMax) ?? []) }
   } catch (error) {
     if (error instanceof CheckError) return { allowed: null, reasons: [error.message] }
     throw error
@@ -83,8 +90,8 @@ function answerOf(
   }
 }
 
-/** Without the verdict, and without remedies, which are not of interest here. */
-function reasonsOf(explanation: Explanation): string[] {
-  const lines = explanationText({ ...explanation, misses: [], complete: true }).split("\n")
+/** Without the verdict, and with these of the remedies only. */
+function reasonsOf(explanation: Explanation, misses: readonly NearestMiss[]): string[] {
+  const lines = explanationText({ ...explanation, misses, complete: true }).split("\n")
   return lines.slice(1, -1).map((line) => line.replace(/^ {2}/, ""))
 }
