@@ -14,8 +14,10 @@ import {
   writeLocked,
 } from "./write-tuples.ts"
 
-/** Tuples that one transaction examines: it has the store's row, for which writers wait, for some ten milliseconds. */
+/** Tuples that one transaction examines at most: it has the store's row, for which writers wait. */
 const batchRowsDefault = 1_000
+/** Tuples of one transaction that the move concerns: a write costs many times as much as a look at a tuple that stays. */
+const concernedRowsMax = 200
 const leaseSeconds = 15
 /** Until a failed batch is tried again. */
 const retrySeconds = 30
@@ -178,11 +180,12 @@ async function advanceOne(transaction: Queryable, step: MoveStep): Promise<boole
   }
   const [state, position] = found
   const after = position === "" ? ["", "", "", ""] : (JSON.parse(position) as string[])
-  const rows = await transaction.query<TupleRow & readonly unknown[]>(nextRows, [
+  const read = await transaction.query<TupleRow & readonly unknown[]>(nextRows, [
     storeId,
     ...after,
     batchRows,
   ])
+  const rows = batchOf(read, state === "reverting" ? isMoved : concerns, move)
   const request = await requestOf(transaction, step, state, { rows, moves: locked[1] })
   const { results, changes } = await writeLocked(transaction, storeId, locked, [request])
   const [result] = results
@@ -195,8 +198,20 @@ async function advanceOne(transaction: Queryable, step: MoveStep): Promise<boole
     ...[storeId, ...key],
     ...[last === undefined ? position : JSON.stringify(last), rows.length, changes.length],
   ])
-  if (rows.length < batchRows) await transaction.query(state === "copying" ? ready : end, [storeId, ...key])
+  if (read.length < batchRows && rows.length === read.length)
+    await transaction.query(state === "copying" ? ready : end, [storeId, ...key])
   return changes.length > 0
+}
+
+/** The first tuples, up to as many as one transaction writes. */
+function batchOf<Row extends TupleRow>(
+  rows: readonly Row[],
+  isWritten: (row: TupleRow, move: TupleMove) => boolean,
+  move: TupleMove,
+): readonly Row[] {
+  let written = 0
+  const end = rows.findIndex((row) => isWritten(row, move) && ++written > concernedRowsMax)
+  return end < 0 ? rows : rows.slice(0, end)
 }
 
 /** What a state of a move writes and deletes for some tuples. */

@@ -454,6 +454,16 @@ describeDatabase("moves of tuples", (database) => {
     expect(await texts(world.storeId)).toEqual([])
   })
 
+  test("one transaction copies a bounded part of the tuples that it reads", async () => {
+    const names = Array.from({ length: 250 }, (_, at) => `user:${at} viewer doc:1`)
+    const world = await worldOf(database(), renaming, new Random(1), 0, names)
+    await advanceMoves(database(), "process")
+    expect(await listMoves(database())).toMatchObject([{ state: "copying", examined: 200, changed: 200 }])
+    await copyAll()
+    expect(await stateOf(database())).toEqual(["ready"])
+    expect(await texts(world.storeId)).toHaveLength(500)
+  })
+
   test("the feed has what is copied and deleted as ordinary changes, and a process that ended is followed by another", async () => {
     const world = await worldOf(database(), renaming, new Random(1), 0, [
       "user:1 viewer doc:1",
