@@ -130,7 +130,7 @@ describeBrowser("the playground in a browser", () => {
     await page.getByRole("tab", { name: /Findings/ }).click()
     await page.getByRole("button", { name: "model.fga:10" }).waitFor()
     await page.getByRole("button", { name: "model.fga:10" }).click()
-    expect(await page.evaluate("document.activeElement.shadowRoot !== null")).toBe(true)
+    await expect.poll(() => page.evaluate("document.activeElement.shadowRoot !== null")).toBe(true)
   })
 
   test("proposes and explains in a model and in gateway.conf", async () => {

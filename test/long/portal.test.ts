@@ -1,7 +1,7 @@
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { startPortal } from "../process/portal-project.ts"
-import { usableByEverybody, violationsOf, watchedPage } from "../support/browser-page.ts"
+import { keepScreenshots, usableByEverybody, violationsOf, watchedPage } from "../support/browser-page.ts"
 import { chromiumPath } from "../support/chromium.ts"
 import { consoleBrowserMissing } from "../support/console-browser.ts"
 
@@ -52,7 +52,8 @@ describeBrowser("the developer portal in a browser", () => {
       await usableByEverybody(page)
       await see("/products", "0.002")
       await usableByEverybody(page)
-      await see("/changelog", "Changelog")
+      await see("/changelog", "Announced ends")
+      await keepScreenshots(page, `portal-changelog-${colorScheme}`)
       await usableByEverybody(page)
       await see("/pages/start", "Hello.")
       await usableByEverybody(page)

@@ -29,7 +29,7 @@ export default function Changelog() {
       {entries === undefined && error.value === undefined && <Loading />}
       {answer.value && answer.value.ends.length > 0 && (
         <Panel title={textOf("changelog.ends")}>
-          <ul class="plain-list ends">
+          <ul class="ends">
             {answer.value.ends.map((end) => (
               <End key={`${end.api} ${end.version}`} end={end} />
             ))}
