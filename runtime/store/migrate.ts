@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto"
 import { setTimeout as sleep } from "node:timers/promises"
+import { SourceUnavailable } from "../check/ports.ts"
 import { type Capability, probeCapabilities, refusalOfServer } from "./capabilities.ts"
 import {
   type Database,
@@ -53,6 +54,8 @@ export class MigrationError extends Error {
  */
 const lockSeconds = 15
 const pollMs = 200
+/** With pauses of `pollMs`, about as long as a disk stalls under a large write. */
+const attemptsMax = 10
 const lockNotAvailable = "55P03"
 /** SQLSTATEs of two processes that create the same object at the same moment; the code depends on the catalogue in which they collide. */
 const createdMeanwhile = ["23505", "42P06", "42P07", "42710", "XX000"]
@@ -73,7 +76,7 @@ const takeLock = {
   text: `insert into sallyport.migration_lock as held (id, holder, expires_at)
     values (1, $1, clock_timestamp() + $2::integer * interval '1 second')
     on conflict (id) do update set holder = excluded.holder, expires_at = excluded.expires_at
-    where held.expires_at < clock_timestamp() returning holder`,
+    where held.expires_at < clock_timestamp() or held.holder = excluded.holder returning holder`,
 }
 const renewLock = {
   name: "renew-migration-lock",
@@ -91,27 +94,41 @@ const recordApplied = {
 
 /**
  * Brings the schema to this version. Returns the names of the applied files; empty when the schema was current. Safe to run twice, and
- * concurrently: other runners wait.
+ * concurrently: other runners wait. A database that is silent for a moment does not end it.
  * @throws MigrationError (edited or newer schema, a file that fails, no lock in time, a server that lacks what is needed) ·
  * SourceUnavailable
  */
 export async function migrate(database: Database, options: MigrateOptions = {}): Promise<readonly string[]> {
-  try {
-    return await migrateLocked(database, options)
-  } catch (error) {
-    if (error instanceof SqlError) throw new MigrationError(`${error.message} (SQLSTATE ${error.code})`)
-    throw error
+  const applied: string[] = []
+  const holder = randomUUID()
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await migrateLocked(database, options, { holder, onApplied: (name) => void applied.push(name) })
+      return applied
+    } catch (error) {
+      if (error instanceof SqlError) throw new MigrationError(`${error.message} (SQLSTATE ${error.code})`)
+      // Requests give a silent database up within a second; a migration can go on where it was when a disk has stalled for longer.
+      if (!(error instanceof SourceUnavailable) || attempt === attemptsMax) throw error
+      options.onProgress?.(`${error.message}; trying again`)
+      await sleep(pollMs)
+    }
   }
 }
 
-async function migrateLocked(database: Database, options: MigrateOptions): Promise<readonly string[]> {
+interface Run {
+  /** Who holds the lock; the same in each attempt, because the lock of the one before may not be free yet. */
+  readonly holder: string
+  onApplied(name: string): void
+}
+
+async function migrateLocked(database: Database, options: MigrateOptions, run: Run): Promise<void> {
+  const { holder } = run
   const migrations = options.migrations ?? ownMigrations()
   await prepare(database)
   const capabilities = await probeCapabilities(database)
   options.onCapabilities?.(capabilities)
   const refusal = refusalOfServer(capabilities)
   if (refusal !== undefined) throw new MigrationError(refusal)
-  const holder = randomUUID()
   await lock(database, holder, options)
   try {
     const applied = await appliedMigrations(database)
@@ -121,8 +138,8 @@ async function migrateLocked(database: Database, options: MigrateOptions): Promi
     for (const migration of pending) {
       options.onProgress?.(`applying ${migration.name}`)
       await apply(database, migration, holder)
+      run.onApplied(migration.name)
     }
-    return pending.map(({ name }) => name)
   } finally {
     await database.query(freeLock, [holder]).catch(() => undefined)
   }

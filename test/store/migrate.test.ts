@@ -57,6 +57,25 @@ describePostgres("migrate", () => {
     expect(await schemaState(database)).toEqual({ state: "ok" })
   })
 
+  test("a connection that is lost in the second file: it goes on there, although the lock was never freed", async () => {
+    await fresh()
+    const counted = migration("001_a.sql", "create sequence sallyport.tries")
+    // What a sequence has counted stays when its transaction is undone.
+    const lost = migration(
+      "002_b.sql",
+      `create table sallyport.b (x integer);
+       select pg_terminate_backend(pg_backend_pid()) where nextval('sallyport.tries') = 1`,
+    )
+    const progress: string[] = []
+    const applied = await migrate(database, {
+      migrations: [counted, lost],
+      onProgress: (message) => progress.push(message),
+    })
+    expect(applied).toEqual(["001_a.sql", "002_b.sql"])
+    expect(progress.filter((message) => message.endsWith("; trying again"))).toHaveLength(1)
+    expect(progress.filter((message) => message === "applying 001_a.sql")).toHaveLength(1)
+  })
+
   test("a file that fails leaves what came before, and the next run goes on there", async () => {
     await fresh()
     await expect(migrate(database, { migrations: [one, broken] })).rejects.toThrow(
@@ -107,14 +126,17 @@ describePostgres("migrate", () => {
   test("killed half-way: nothing of the file is there, and the next run goes on at once", async () => {
     await fresh()
     const slow = migration("002_b.sql", `${two.sql}; select pg_sleep(30)`, two.sql)
-    const running = migrate(database, { migrations: [one, slow] })
+    let isRunning = true
+    const running = migrate(database, { migrations: [one, slow] }).finally(() => {
+      isRunning = false
+    })
     running.catch(() => undefined)
     const kill =
       "select pg_terminate_backend(pid) from pg_stat_activity where query like '%pg_sleep(30)%' and pid <> pg_backend_pid()"
     const other = openPostgres(created.url)
     try {
-      let killed: readonly unknown[] = []
-      while (killed.length === 0) killed = await other.query({ name: "", text: kill })
+      // Each attempt of it, until it gives up.
+      while (isRunning) await other.query({ name: "", text: kill })
     } finally {
       await other.close()
     }
