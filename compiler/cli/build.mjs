@@ -41,7 +41,11 @@ const entries = {
  */
 const pages = {
   console: { source: "runtime/control/console/page", worker: "compiler/playground/console-worker.ts" },
-  playground: { source: "compiler/playground", worker: "compiler/playground/worker.ts" },
+  playground: {
+    source: "compiler/playground",
+    worker: "compiler/playground/worker.ts",
+    node: "compiler/playground/node",
+  },
   portal: { source: "runtime/portal/page" },
 }
 
@@ -95,9 +99,9 @@ async function build(digest, keepMs) {
     logLevel: "error",
   })
   const built = []
-  for (const [name, { source, worker }] of Object.entries(pages))
-    if (existsSync(join(root, source)))
-      built.push([name, source, await buildPage(esbuild, name, source, worker)])
+  for (const [name, page] of Object.entries(pages))
+    if (existsSync(join(root, page.source)))
+      built.push([name, page.source, await buildPage(esbuild, name, page)])
   // Its process keeps half a gigabyte, and so does packing the database.
   await esbuild.stop()
   await publishDatabase()
@@ -110,7 +114,7 @@ async function build(digest, keepMs) {
 }
 
 /** A page in chunks for browsers. Their names contain their hash, so that browsers may keep them. */
-function buildPage(esbuild, name, source, worker) {
+function buildPage(esbuild, name, { source, worker, node }) {
   return esbuild.build({
     absWorkingDir: root,
     entryPoints: {
@@ -129,12 +133,25 @@ function buildPage(esbuild, name, source, worker) {
     target: ["chrome123", "firefox120", "safari17.5"],
     jsx: "automatic",
     jsxImportSource: "preact",
+    plugins: node === undefined ? [] : [replaceNode(join(root, node))],
     minify: true,
     legalComments: "none",
     metafile: true,
     write: false,
     logLevel: "error",
   })
+}
+
+/** `node:fs/promises` becomes `fs-promises.ts` of a folder. A module or a name that the folder lacks fails the build. */
+function replaceNode(folder) {
+  return {
+    name: "replace-node",
+    setup({ onResolve }) {
+      onResolve({ filter: /^node:/ }, ({ path }) => ({
+        path: join(folder, `${path.slice("node:".length).replaceAll(/[/_]/g, "-")}.ts`),
+      }))
+    },
+  }
 }
 
 /** Writes a page with compressed copies, `index.html` last, because it names the others. Older files stay as chunks of the command do. */

@@ -1,4 +1,4 @@
-import { signal, useSignalEffect } from "@preact/signals"
+import { computed, signal, useSignalEffect } from "@preact/signals"
 import type { ComponentType } from "preact"
 import { useMemo } from "preact/hooks"
 import type { EditorHelp, EditorProps } from "../../runtime/control/console/page/parts/editor.tsx"
@@ -11,6 +11,7 @@ import {
   close,
   dataPath,
   dataPaths,
+  hasGatewayFile,
   isData,
   jump,
   makeLink,
@@ -22,11 +23,24 @@ import {
   texts,
 } from "./project.ts"
 import type { ShownStore } from "./protocol.ts"
+import { forgetRequests, Requests, view } from "./requests.tsx"
 import { Findings, Tests } from "./results.tsx"
 import { zipOf } from "./zip.ts"
 
-const tabs = ["Ask", "Tests", "Graph", "Findings"] as const
-const tab = signal<(typeof tabs)[number]>("Ask")
+const allTabs = ["Ask", "Requests", "Tests", "Graph", "Findings"] as const
+type Tab = (typeof allTabs)[number]
+/** What the person chose; undefined: what the project is mostly about. */
+const chosenTab = signal<Tab | undefined>(undefined)
+const tabs = computed<readonly Tab[]>(() =>
+  allTabs.filter((each) => each !== "Requests" || hasGatewayFile.value),
+)
+const tab = computed<Tab>(() => {
+  const chosen = chosenTab.value
+  if (chosen !== undefined && tabs.value.includes(chosen)) return chosen
+  const isGatewayAlone = analysis.value?.stores.length === 0 && hasGatewayFile.value
+  return isGatewayAlone ? "Requests" : "Ask"
+})
+const perStore: readonly Tab[] = ["Ask", "Graph"]
 const Editor = signal<ComponentType<EditorProps> | undefined>(undefined)
 const Drawing = signal<ComponentType | undefined>(undefined)
 let suggestedFor: string | undefined
@@ -51,7 +65,7 @@ export function Bench() {
           <button type="button" onClick={save}>
             Save
           </button>
-          <button type="button" onClick={close}>
+          <button type="button" onClick={leave}>
             Close
           </button>
         </div>
@@ -136,7 +150,7 @@ function Results() {
   return (
     <section class="pane results" aria-label="Results">
       <div class="tabs" role="tablist" aria-label="Results" onKeyDown={moveTab}>
-        {tabs.map((each) => (
+        {tabs.value.map((each) => (
           <button
             key={each}
             type="button"
@@ -145,7 +159,7 @@ function Results() {
             aria-selected={tab.value === each}
             aria-controls="result"
             tabIndex={tab.value === each ? 0 : -1}
-            onClick={() => (tab.value = each)}
+            onClick={() => (chosenTab.value = each)}
           >
             {each}
             <Count of={each} />
@@ -154,7 +168,7 @@ function Results() {
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: without it, the keyboard does not scroll the panel (WCAG 2.1.1). */}
       <div class="result" id="result" role="tabpanel" aria-labelledby={`tab-${tab.value}`} tabIndex={0}>
-        {stores.length > 1 && tab.value !== "Findings" && (
+        {stores.length > 1 && perStore.includes(tab.value) && (
           <label class="field">
             <span>Store</span>
             <select
@@ -179,6 +193,7 @@ function Results() {
 function Result() {
   if (analysis.value === undefined) return <p class="quiet empty">Compiling …</p>
   if (tab.value === "Ask") return <Ask />
+  if (tab.value === "Requests") return <Requests />
   if (tab.value === "Tests") return <Tests />
   if (tab.value === "Findings") return <Findings />
   if (Drawing.value === undefined) {
@@ -191,13 +206,15 @@ function Result() {
 }
 
 /** What needs attention behind a tab. */
-function Count({ of }: { readonly of: (typeof tabs)[number] }) {
+function Count({ of }: { readonly of: Tab }) {
   const known = analysis.value
   if (of === "Findings" && known !== undefined && known.findings.length > 0) {
     const errors = known.findings.some(({ severity }) => severity === "error")
     return <span class={`badge ${errors ? "bad" : "warn"}`}>{known.findings.length}</span>
   }
-  const failed = (known?.stores ?? []).flatMap(({ tests }) => tests.filter(({ passed }) => !passed)).length
+  const ofGateway = (view.value?.tests ?? []).filter(({ passed }) => !passed)
+  const ofStores = (known?.stores ?? []).flatMap(({ tests }) => tests.filter(({ passed }) => !passed))
+  const failed = ofStores.length + ofGateway.length
   if (of !== "Tests" || failed === 0) return null
   return <span class="badge bad">{`${failed} failed`}</span>
 }
@@ -205,8 +222,9 @@ function Count({ of }: { readonly of: (typeof tabs)[number] }) {
 function moveTab(event: KeyboardEvent): void {
   const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0
   if (step === 0) return
-  const next = tabs[(tabs.indexOf(tab.value) + step + tabs.length) % tabs.length] ?? "Ask"
-  tab.value = next
+  const all = tabs.value
+  const next = all[(all.indexOf(tab.value) + step + all.length) % all.length] ?? "Ask"
+  chosenTab.value = next
   document.getElementById(`tab-${next}`)?.focus()
 }
 
@@ -215,6 +233,12 @@ function suggestOnce(known: ShownStore | undefined): void {
   if (known === undefined || suggestedFor === known.id) return
   suggestedFor = known.id
   suggest(known)
+}
+
+function leave(): void {
+  close()
+  forgetRequests()
+  chosenTab.value = undefined
 }
 
 /** Saves the project as a ZIP archive. */

@@ -2,7 +2,10 @@ import type { TupleKey } from "../../runtime/check/ports.ts"
 import { WorkerChannel } from "../../runtime/control/console/page/parts/worker-channel.ts"
 import type {
   Analysis,
+  GatewayRequest,
+  GatewayView,
   ProjectTexts,
+  RequestAnswer,
   ShownCompletion,
   ShownHover,
   StoreAnswer,
@@ -28,6 +31,22 @@ export async function ask(question: StoreQuestion): Promise<StoreAnswer> {
   } catch (error) {
     return { kind: "error", message: (error as Error).message }
   }
+}
+
+/** Sends a request through the gateway of the project that was opened last. */
+export async function send(request: GatewayRequest): Promise<RequestAnswer> {
+  try {
+    const reply = await worker.ask({ kind: "send", request })
+    return reply.kind === "sent" ? reply.answer : { kind: "error", message: "unexpected reply" }
+  } catch (error) {
+    return { kind: "error", message: (error as Error).message }
+  }
+}
+
+/** What requests can be about, and the results of the gateway tests; undefined: the project has no gateway without errors. @throws Error a fault of the playground */
+export async function gatewayView(): Promise<GatewayView | undefined> {
+  const reply = await worker.ask({ kind: "gateway" })
+  return reply.kind === "gateway" ? reply.view : undefined
 }
 
 /** The text of a store file with one more tuple; undefined: it has errors, so there is no place for it. */

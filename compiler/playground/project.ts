@@ -31,6 +31,8 @@ export const jump = signal<
   { readonly path: string; readonly offset: number; readonly line?: number } | undefined
 >(undefined)
 
+/** Whether the project has a gateway, with or without errors. */
+export const hasGatewayFile = computed(() => texts.value?.["gateway.conf"] !== undefined)
 /** Whether a file belongs in the second editor: tuples, tests and documents. */
 export const isData = (path: string): boolean => /\.(?:ya?ml|json|jsonl|csv|txt)$/.test(path)
 export const sourcePaths = computed(() => Object.keys(texts.value ?? {}).filter((path) => !isData(path)))
@@ -88,6 +90,12 @@ export function show(path: string): void {
 export function showFinding({ path, start }: ShownFinding): void {
   show(path)
   jump.value = { path, offset: start }
+}
+
+/** Shows a line of a file, counted from 1. */
+export function showPlace(path: string, line: number): void {
+  show(path)
+  jump.value = { path, offset: 0, line }
 }
 
 /** Back to the start page. */

@@ -8,7 +8,12 @@ import type {
 import { addTuple } from "./project.ts"
 
 /** An answer with its proof as a tree that opens and closes, or what prevents it. */
-export function Proof({ explanation }: { readonly explanation: Explanation }) {
+export function Proof(props: {
+  readonly explanation: Explanation
+  /** Whether missing tuples can be added to the store file. */
+  readonly canAdd?: boolean
+}) {
+  const { explanation, canAdd = true } = props
   const { allowed, proof, misses = [], blocked_by = [], missing_context = [], conditions = [] } = explanation
   const open = !allowed && missing_context.length > 0
   const [word, tone] = allowed
@@ -33,7 +38,7 @@ export function Proof({ explanation }: { readonly explanation: Explanation }) {
           items={conditions.map(({ tuple, condition }) => `${tupleText(tuple)}: ${conditionText(condition)}`)}
         />
       )}
-      {misses.length > 0 && <Misses misses={misses} />}
+      {misses.length > 0 && <Misses misses={misses} canAdd={canAdd} />}
     </div>
   )
 }
@@ -127,14 +132,14 @@ function conditionText({ name, outcome, values, missing_context = [], error }: C
 }
 
 /** What would allow it. Tuples to write have a button that adds them to the store file. */
-function Misses({ misses }: { readonly misses: readonly NearestMiss[] }) {
+function Misses({ misses, canAdd }: { readonly misses: readonly NearestMiss[]; readonly canAdd: boolean }) {
   const title = "It would be allowed after any of"
   return (
     <section aria-label={title}>
       <h3>{title}</h3>
       <ul class="names">
         {misses.map((miss) => {
-          const [tuple, ...others] = miss.remove.length === 0 ? miss.add : []
+          const [tuple, ...others] = canAdd && miss.remove.length === 0 ? miss.add : []
           return (
             <li key={missText(miss)}>
               <code>{missText(miss)}</code>{" "}

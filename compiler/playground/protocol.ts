@@ -1,6 +1,7 @@
 import type { Explanation, TupleKey } from "../../runtime/check/ports.ts"
 import type { AuthorizationModel } from "../../runtime/plan/authorization-model.ts"
 import type { Severity } from "../core/diagnostic.ts"
+import type { PassageDocument } from "../gateway-test/passage-document.ts"
 
 /** The texts of a project by path. Paths are relative, with `/`. */
 export type ProjectTexts = Readonly<Record<string, string>>
@@ -48,6 +49,68 @@ export interface ShownStore {
 export interface Analysis {
   readonly findings: readonly ShownFinding[]
   readonly stores: readonly ShownStore[]
+  /** Whether requests can be sent: there is a gateway.conf without errors. */
+  readonly hasGateway: boolean
+}
+
+/** A request to the gateway of the project, as in its form. */
+export interface GatewayRequest {
+  readonly method: string
+  /** Path and query. */
+  readonly target: string
+  /** A caller of the tests, a declared subscription, or the `sub` of a token; empty: no credential. */
+  readonly as: string
+  /** More claims of a token, as a JSON object; may be empty. */
+  readonly claims: string
+  /** Lines `name: value`. */
+  readonly headers: string
+  readonly body: string
+  /** The file of tests whose callers, tuples, backends and time are given; empty: none. */
+  readonly file: string
+}
+
+/** What became of a request, or why it was not sent. */
+export type RequestAnswer =
+  | { readonly kind: "passage"; readonly passage: PassageDocument }
+  | { readonly kind: "error"; readonly message: string }
+
+/** A file of gateway tests. */
+export interface ShownFile {
+  readonly path: string
+  readonly name: string
+  readonly callers: readonly string[]
+}
+
+/** A gateway test that ran. */
+export interface ShownGatewayTest {
+  readonly path: string
+  readonly name: string
+  readonly line: number
+  readonly passed: boolean
+  /** Why it did not run; undefined: it ran. */
+  readonly skipped: string | undefined
+  /** Why it could not run to its end. */
+  readonly error?: string | undefined
+  readonly failures: readonly {
+    readonly request: string
+    readonly what: string
+    readonly expected: string
+    readonly got: string
+    readonly why: readonly string[]
+    readonly line: number
+  }[]
+}
+
+/** What requests can be about, and the results of the gateway tests. */
+export interface GatewayView {
+  readonly routes: readonly { readonly method: string; readonly path: string }[]
+  readonly subscriptions: readonly string[]
+  readonly files: readonly ShownFile[]
+  /** Requests of the tests, to try them one by one. */
+  readonly samples: readonly { readonly label: string; readonly request: GatewayRequest }[]
+  readonly tests: readonly ShownGatewayTest[]
+  /** Mistakes in the files of tests. */
+  readonly findings: readonly { readonly path: string; readonly line: number; readonly detail: string }[]
 }
 
 /** A question about a store. `context` is JSON, or empty. */
@@ -93,6 +156,8 @@ interface TextPlace {
 export type WorkerRequest =
   | { readonly kind: "open"; readonly texts: ProjectTexts }
   | { readonly kind: "ask"; readonly question: StoreQuestion }
+  | { readonly kind: "send"; readonly request: GatewayRequest }
+  | { readonly kind: "gateway" }
   | { readonly kind: "add"; readonly text: string; readonly tuple: TupleKey }
   | ({ readonly kind: "complete" } & TextPlace)
   | ({ readonly kind: "hover" } & TextPlace)
@@ -101,6 +166,9 @@ export type WorkerRequest =
 export type WorkerReply =
   | { readonly kind: "opened"; readonly analysis: Analysis }
   | { readonly kind: "answered"; readonly answer: StoreAnswer }
+  | { readonly kind: "sent"; readonly answer: RequestAnswer }
+  /** Undefined: the project has no gateway without errors. */
+  | { readonly kind: "gateway"; readonly view: GatewayView | undefined }
   /** Undefined: the text of the store file has errors. */
   | { readonly kind: "added"; readonly text: string | undefined }
   | { readonly kind: "completed"; readonly items: readonly ShownCompletion[] }

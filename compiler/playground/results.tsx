@@ -1,15 +1,17 @@
-import { analysis, jump, show, showFinding } from "./project.ts"
-import type { ShownTest } from "./protocol.ts"
+import { analysis, hasGatewayFile, showFinding, showPlace } from "./project.ts"
+import type { GatewayView, ShownGatewayTest, ShownTest } from "./protocol.ts"
+import { useGatewayView, view } from "./requests.tsx"
 
-/** The tests of all stores, failed ones first in each. */
+/** The tests of all stores and of the gateway, failed ones first in each. */
 export function Tests() {
   const stores = (analysis.value?.stores ?? []).filter(({ tests }) => tests.length > 0)
-  if (stores.length === 0)
+  if (stores.length === 0 && !hasGatewayFile.value)
     return (
       <p class="quiet empty">There are no tests. `tests` of a `*.fga.yaml` file has the expected answers.</p>
     )
   return (
     <>
+      {hasGatewayFile.value && <GatewayTests />}
       {stores.map(({ id, name, path, tests }) => (
         <section key={id} aria-label={name}>
           <h3>
@@ -36,10 +38,7 @@ function Test({
   readonly test: ShownTest
   readonly path: string
 }) {
-  const toLine = (line: number) => {
-    show(path)
-    jump.value = { path, offset: 0, line }
-  }
+  const toLine = (line: number) => showPlace(path, line)
   return (
     <li>
       <details open={!passed}>
@@ -63,6 +62,90 @@ function Test({
               )}
             </li>
           ))}
+        </ul>
+      </details>
+    </li>
+  )
+}
+
+/** The tests of the gateway, by file. They run when they are first seen, because the gateway is loaded for them. */
+function GatewayTests() {
+  useGatewayView()
+  if (analysis.value?.hasGateway === false)
+    return <p class="quiet empty">The tests of the gateway run when gateway.conf has no errors.</p>
+  const known = view.value
+  if (known === undefined) return <p class="quiet empty">Loading the gateway …</p>
+  if (known.tests.length === 0 && known.findings.length === 0)
+    return <p class="quiet empty">The gateway has no tests: requests and what is expected, in `*.gw.yaml`.</p>
+  return (
+    <>
+      <TestFindings findings={known.findings} />
+      {known.files.map(({ path }) => {
+        const tests = known.tests.filter((test) => test.path === path)
+        const failed = tests.filter(({ passed }) => !passed)
+        const others = tests.filter(({ passed }) => passed)
+        return (
+          <section key={path} aria-label={path}>
+            <h3>
+              {path} <span class="quiet">{`${others.length} of ${tests.length} passed`}</span>
+            </h3>
+            <ul class="tests">
+              {[...failed, ...others].map((test, at) => (
+                <GatewayTest key={at} test={test} />
+              ))}
+            </ul>
+          </section>
+        )
+      })}
+    </>
+  )
+}
+
+function TestFindings({ findings }: { readonly findings: GatewayView["findings"] }) {
+  return (
+    <ul class="findings">
+      {findings.map(({ path, line, detail }, at) => (
+        <li key={at}>
+          <button type="button" class="link" onClick={() => showPlace(path, line)}>
+            {`${path}:${line}`}
+          </button>{" "}
+          {detail}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function GatewayTest({
+  test: { path, name, line, passed, skipped, error, failures },
+}: {
+  readonly test: ShownGatewayTest
+}) {
+  const mark = skipped !== undefined ? "–" : passed ? "✓" : "✗"
+  return (
+    <li>
+      <details open={!passed}>
+        <summary>
+          <span class={passed ? "holds" : "fails"}>{mark}</span> {name}
+          {skipped !== undefined && <span class="quiet">{` skipped: ${skipped}`}</span>}
+        </summary>
+        <ul>
+          {error !== undefined && <li>{error}</li>}
+          {failures.map((failure, at) => (
+            <li key={at}>
+              <code>{failure.request}</code>{" "}
+              {`${failure.what}: expected ${failure.expected}, got ${failure.got}`}{" "}
+              <button type="button" class="link" onClick={() => showPlace(path, failure.line)}>
+                {`line ${failure.line}`}
+              </button>
+              {failure.why.length > 0 && <pre class="message">{failure.why.join("\n")}</pre>}
+            </li>
+          ))}
+          <li>
+            <button type="button" class="link" onClick={() => showPlace(path, line)}>
+              {`${path}:${line}`}
+            </button>
+          </li>
         </ul>
       </details>
     </li>

@@ -3,7 +3,8 @@ import { listObjects } from "../../runtime/check/list-objects.ts"
 import { listUsers } from "../../runtime/check/list-users.ts"
 import type { LoadedModel } from "../../runtime/check/loaded-model.ts"
 import { MemorySource } from "../../runtime/check/memory-source.ts"
-import { CheckError } from "../../runtime/check/ports.ts"
+import { CheckError, type TupleKey } from "../../runtime/check/ports.ts"
+import type { Compiled } from "../compile.ts"
 import { type Diagnostic, Report } from "../core/diagnostic.ts"
 import { type Files, MemoryFiles } from "../core/files.ts"
 import { Project } from "../core/load.ts"
@@ -27,6 +28,19 @@ interface World {
   readonly model: LoadedModel
 }
 
+/** A project with what it is about: its findings, and its gateway if there is one without errors. */
+export interface OpenedProject {
+  readonly analysis: Analysis
+  readonly gateway:
+    | {
+        readonly plan: NonNullable<Compiled["plan"]>
+        readonly models: Compiled["models"]
+        /** Tuples of the store files, by digest of their model. */
+        readonly tuples: ReadonlyMap<string, readonly TupleKey[]>
+      }
+    | undefined
+}
+
 /** Names in a list that are shown. */
 const namesMax = 1_000
 
@@ -35,7 +49,7 @@ export class Workbench {
   #worlds = new Map<string, World>()
 
   /** Reads a project, runs the tests of its models, and keeps its stores for questions. Mistakes of the texts are findings. */
-  async open(texts: ProjectTexts): Promise<Analysis> {
+  async open(texts: ProjectTexts): Promise<OpenedProject> {
     const files = new MemoryFiles(Object.entries(texts))
     const report = new Report()
     const project = new Project(files, report)
@@ -50,8 +64,13 @@ export class Workbench {
     }
     for (const { engine } of this.#worlds.values()) engine.close()
     this.#worlds = worlds
-    const found = [...report.sorted(), ...(await gatewayFindings(texts, files))]
-    return { findings: shownFindings(found), stores }
+    const compiled = await compiledGateway(texts, files)
+    const found = [...report.sorted(), ...(compiled?.diagnostics ?? [])]
+    const plan = compiled?.plan
+    const analysis = { findings: shownFindings(found), stores, hasGateway: plan !== undefined }
+    if (compiled === undefined || plan === undefined) return { analysis, gateway: undefined }
+    const tuples = new Map(suites.map((suite) => [suite.model.loaded.digest, suite.tuples]))
+    return { analysis, gateway: { plan, models: compiled.models, tuples } }
   }
 
   /** Asks the engine. */
@@ -133,10 +152,10 @@ function readLonelyModels(texts: ProjectTexts, project: Project, report: Report)
 }
 
 /** The compiler is loaded only for a project with a gateway. */
-async function gatewayFindings(texts: ProjectTexts, files: Files): Promise<readonly Diagnostic[]> {
-  if (texts["gateway.conf"] === undefined) return []
+async function compiledGateway(texts: ProjectTexts, files: Files): Promise<Compiled | undefined> {
+  if (texts["gateway.conf"] === undefined) return undefined
   const { compileAndTest } = await import("../compile.ts")
-  return (await compileAndTest(files, "gateway.conf")).diagnostics
+  return compileAndTest(files, "gateway.conf")
 }
 
 function worldOf({ model, tuples }: TestSuite): World {

@@ -16,7 +16,7 @@ describeConformance("OpenFGA's sample stores in the playground", () => {
     const texts = Object.fromEntries(
       inside.map((path) => [path.slice(folder.length + 1), conformanceText(path)]),
     )
-    const { findings, stores } = await new Workbench().open(texts)
+    const { findings, stores } = (await new Workbench().open(texts)).analysis
     expect(findings.filter(({ severity }) => severity === "error")).toEqual([])
     expect(stores.length).toBe(Object.keys(texts).filter((path) => path.endsWith(".fga.yaml")).length)
     const failed = stores.flatMap(({ name, tests }) =>

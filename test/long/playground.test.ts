@@ -1,5 +1,5 @@
 import { once } from "node:events"
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
@@ -46,6 +46,29 @@ type doc
     define viewer: [group#member]
 `
 
+const gateway = `gateway shop { listen 127.0.0.1:8000 }
+issuer users {
+  discovery  "https://id.example.com"
+  audience   shop
+  algorithms RS256
+}
+backend orders { url "http://127.0.0.1:9001" }
+api orders {
+  path    "/orders"
+  backend orders
+  auth    jwt users
+  compress { codings gzip; min 1KB }
+  POST "/" {
+    inbound {
+      validate content { json "application/json" { schema "order.schema.json" } }
+      respond 200 { body text "${"text ".repeat(500)}" }
+    }
+  }
+}
+`
+
+const schema = '{"type": "object", "required": ["item"], "properties": {"item": {"type": "string"}}}'
+
 const describeBrowser = describe.skipIf(executablePath === undefined)
 
 describeBrowser("the playground in a browser", () => {
@@ -78,6 +101,10 @@ describeBrowser("the playground in a browser", () => {
     await page.goto(`${origin}/#`)
     await page.reload()
     await page.getByRole("button", { name: "New model" }).waitFor()
+  }
+  const openExample = async (name: string) => {
+    await page.goto("about:blank")
+    await page.goto(`${origin}/#example=${name}`)
   }
   /** Opens texts as an input for files gives them. */
   const openFiles = async (texts: Record<string, string>) => {
@@ -223,6 +250,59 @@ describeBrowser("the playground in a browser", () => {
     await page.getByRole("button", { name: "gateway.conf:2" }).waitFor()
   })
 
+  test("sends requests through the gateway of a project, with its steps and places", async () => {
+    await openExample("docs-app")
+    await page.getByRole("tab", { name: "Requests" }).click()
+    await page.getByLabel("Path and query").fill("/documents/1")
+    await page.getByLabel("As", { exact: true }).fill("")
+    await page.getByRole("button", { name: "Send" }).click()
+    await verdict("401")
+    await page.getByLabel("As", { exact: true }).fill("ann")
+    await page.getByRole("button", { name: "Send" }).click()
+    await verdict("200")
+    const steps = page.getByRole("region", { name: "Steps" })
+    await steps.getByRole("button", { name: "gateway.conf:38" }).click()
+    await page.getByLabel("Source: gateway.conf").waitFor()
+    // The next request is sent through what is in the editor now.
+    await page.getByLabel("Source: gateway.conf").click()
+    await page.keyboard.press("Control+End")
+    await page.keyboard.type("wrong")
+    await page.getByText("There is no gateway to ask").waitFor()
+    for (const _ of "wrong") await page.keyboard.press("Backspace")
+    await page.getByLabel("As", { exact: true }).fill("mallory")
+    await page.getByRole("button", { name: "Send" }).click()
+    await verdict("403")
+  })
+
+  test("verifies tokens of RSA, checks bodies by their schema and compresses, as Node.js does", async () => {
+    await openFiles({ "gateway.conf": gateway, "order.schema.json": schema })
+    await page.getByRole("tab", { name: "Requests" }).click()
+    await page.getByLabel("Method").selectOption("POST")
+    await page.getByLabel("Path and query").fill("/orders")
+    await page.getByLabel("As", { exact: true }).fill("ann")
+    await page.getByText("Headers, body and claims").click()
+    await page.getByLabel("Headers").fill("content-type: application/json\naccept-encoding: gzip")
+    await page.getByLabel("Body").fill('{"item": 1}')
+    await page.getByRole("button", { name: "Send" }).click()
+    await verdict("400")
+    await page.getByLabel("Body").fill('{"item": "book"}')
+    await page.getByRole("button", { name: "Send" }).click()
+    await verdict("200")
+    await page.getByText("content-encoding: gzip").waitFor()
+  })
+
+  test.each(readdirSync(join(projectRoot, "models/examples")))(
+    "%s: the tests of its gateway pass in a browser",
+    async (name) => {
+      await openExample(name)
+      await page.getByRole("tab", { name: /Tests/ }).click()
+      const heading = page.getByRole("heading", { name: /\.gw\.yaml \d+ of \d+ passed/ })
+      const [, passed, all] = /(\d+) of (\d+) passed/.exec((await heading.textContent()) ?? "") ?? []
+      expect(Number(all)).toBeGreaterThan(1)
+      expect(passed).toBe(all)
+    },
+  )
+
   describe.each(["light", "dark"] as const)("%s", (colorScheme) => {
     test.each(["Start", "Ask", "Tests", "Graph", "Findings"])(
       "%s can be used by everybody, on a phone too",
@@ -242,6 +322,19 @@ describeBrowser("the playground in a browser", () => {
       },
     )
   })
+
+  test.each(["light", "dark"] as const)(
+    "requests can be used by everybody in %s, on a phone too",
+    async (colorScheme) => {
+      await page.emulateMedia({ colorScheme })
+      await openExample("saas")
+      await page.getByRole("tab", { name: "Requests" }).click()
+      await page.getByRole("button", { name: "Send" }).click()
+      await verdict("200")
+      await usableByEverybody(page)
+      await page.setViewportSize({ width: 1440, height: 900 })
+    },
+  )
 
   test("had no error, and broke its own policy nowhere", () => {
     expect(faults).toEqual([])

@@ -34,7 +34,7 @@ const texts = { "model.fga": model, "store.fga.yaml": store }
 
 async function opened(given: Readonly<Record<string, string>> = texts) {
   const bench = new Workbench()
-  const analysis = await bench.open(given)
+  const { analysis } = await bench.open(given)
   const [first] = analysis.stores
   const ask = (question: object) =>
     bench.ask({ store: first?.id ?? "", context: "", relation: "viewer", ...question } as StoreQuestion)
@@ -87,7 +87,7 @@ test("finds mistakes in every file once, and keeps working", async () => {
   expect(places).toContain("model.fga:9")
   expect(places).toContain("gateway.conf:2")
   expect(new Set(analysis.findings.map((each) => JSON.stringify(each))).size).toBe(analysis.findings.length)
-  expect((await bench.open(texts)).findings).toEqual([])
+  expect((await bench.open(texts)).analysis.findings).toEqual([])
 })
 
 test("reads a model without a store, and a modular one", async () => {

@@ -836,6 +836,8 @@ export const rooms: readonly Room[] = [
       "gateway-suite",
       "given",
       "mutation",
+      "named-caller",
+      "passage-document",
       "run-suite",
       "step-uses",
       "test-file",
@@ -1044,13 +1046,14 @@ export const rooms: readonly Room[] = [
     lazily: ["compiler/azure"],
     packages: ["yaml"],
   },
-  // A page: the compiler and the engine in a browser. And the worker of the console's page Model.
+  // A page: the compiler, the engine and the gateway in a browser. And the worker of the console's page Model.
   {
     path: "compiler/playground",
     doors: [],
     may: [
       "compiler/compile.ts",
       "compiler/core",
+      "compiler/gateway-test",
       "compiler/model",
       "compiler/model-compare",
       "compiler/model-test",
@@ -1058,10 +1061,22 @@ export const rooms: readonly Room[] = [
       "runtime/check",
       "runtime/control/console/page",
       "runtime/plan",
+      "runtime/platform",
     ],
-    // Only the console's worker, when two plans are compared.
-    lazily: ["compiler/diff", "compiler/render"],
-    packages: ["@preact/signals", "preact", "yaml"],
+    // Two plans are compared in the console's worker only, and the gateway comes with the first request.
+    lazily: ["compiler/diff", "compiler/render", "runtime/gateway"],
+    packages: [
+      "@noble/ciphers",
+      "@noble/curves",
+      "@noble/hashes",
+      "@preact/signals",
+      "buffer",
+      "events",
+      "fflate",
+      "preact",
+      "readable-stream",
+      "yaml",
+    ],
   },
   {
     path: "compiler/lsp",

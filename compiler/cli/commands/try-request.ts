@@ -3,8 +3,10 @@ import type { ExplainRequestQuestion } from "../../../runtime/control/api.ts"
 import type { Plan } from "../../../runtime/plan/plan.ts"
 import { Report } from "../../core/diagnostic.ts"
 import { Project } from "../../core/load.ts"
-import type { RequestOrder, TestCaller, TestGiven } from "../../gateway-test/gateway-suite.ts"
+import type { RequestOrder, TestGiven } from "../../gateway-test/gateway-suite.ts"
 import { nothingGiven } from "../../gateway-test/given.ts"
+import { callerNamed } from "../../gateway-test/named-caller.ts"
+import { passageDocument } from "../../gateway-test/passage-document.ts"
 import { sendOrder, worldOf } from "../../gateway-test/run-suite.ts"
 import { readGivenOf } from "../../gateway-test/test-file.ts"
 import { CliError, type CommandLine, command, exitCode } from "../command.ts"
@@ -17,9 +19,10 @@ import {
   readMoment,
   readProject,
 } from "../options.ts"
+import { jsonDocument } from "../print.ts"
 import { compileOnce, demandEntry, planIn, showFindings } from "../project.ts"
 import { filled, listOf, questionOf, readBody, requestOptions } from "../request-options.ts"
-import { passageJson, passageText } from "../views/try-request.ts"
+import { passageText } from "../views/try-request.ts"
 
 interface TryArgs {
   readonly question: ExplainRequestQuestion
@@ -115,7 +118,7 @@ export const tryRequest = command(tryLine, async (args, io) => {
     const passage = await sendOrder(gateway, order, given)
     io.out(
       args.format === "json"
-        ? await passageJson(passage, plan)
+        ? jsonDocument(await passageDocument(passage, plan))
         : await passageText(passage, plan, order.text),
     )
   } finally {
@@ -170,27 +173,10 @@ async function orderOf(
   const { method, target, host, ip, token, key } = question
   const headers = [...(question.headers ?? []), ...(host === undefined ? [] : [["host", host] as const])]
   const written = token === undefined ? [] : [["authorization", `Bearer ${token}`] as const]
-  const caller = as === undefined ? { headers: written, key } : callerOf(as, question, given, plan)
+  const caller = as === undefined ? { headers: written, key } : callerNamed(as, question.claims, given, plan)
   return {
     ...{ method, target, headers, ip, caller },
     body: body === undefined ? undefined : await readBody(io, body),
     text: `${method} ${target}${as === undefined ? "" : ` as ${as}`}`,
   }
-}
-
-/** A caller of the tests, a declared subscription, or anybody with a token for this `sub`. */
-function callerOf(
-  as: string,
-  { claims }: ExplainRequestQuestion,
-  given: TestGiven,
-  plan: Plan["plan"],
-): TestCaller {
-  const known = given.callers.get(as)
-  const { sub: _, ...more } = claims ?? {}
-  if (known !== undefined && known.token !== undefined)
-    return { ...known, token: { ...known.token, claims: { ...known.token.claims, ...more } } }
-  if (known !== undefined) return known
-  if (Object.hasOwn(plan.subscriptions, as)) return { headers: [], subscription: as }
-  const token = { issuer: undefined, claims: claims ?? {}, relative: {}, isForged: false }
-  return Object.keys(plan.issuers).length === 0 ? { headers: [] } : { headers: [], token }
 }

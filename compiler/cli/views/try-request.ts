@@ -4,7 +4,6 @@ import type { FieldLine } from "../../../runtime/gateway/in-process/world.ts"
 import type { Plan } from "../../../runtime/plan/plan.ts"
 import { placesOf, type StepPlace } from "../../gateway-test/step-uses.ts"
 import { visible } from "../../render/width.ts"
-import { jsonDocument } from "../print.ts"
 
 const bodyShown = 2_000
 
@@ -71,28 +70,4 @@ function bodyLines(body: Buffer, indent: string): string[] {
 
 function firstLine(text: string): string {
   return text.split("\n", 1)[0] ?? ""
-}
-
-/** The same for programs. Bodies are text. */
-export async function passageJson(passage: Passage, plan: Plan): Promise<string> {
-  const { response, finished, sent, steps, limits, decisions, changes } = passage
-  const places = placesOf(plan, finished.route)
-  const told = []
-  for (const { explain, allowedBy: _, ...decision } of decisions)
-    told.push({ ...decision, explanation: await explain() })
-  const document = {
-    response: { status: response.status, headers: response.headers, body: response.body.toString("utf8") },
-    ...{ route: finished.route, problem: finished.problem, reason: finished.reason, cause: finished.cause },
-    answered_by: finished.answeredBy,
-    steps: steps.map(({ id, kind, outcome }) => ({
-      ...{ kind, outcome, places: [...new Set((places.get(id) ?? []).map(({ place }) => place))] },
-    })),
-    sent: sent.map(({ body, answer, ...request }) => ({
-      ...request,
-      body: body.toString("utf8"),
-      answer: "failure" in answer ? answer : { status: answer.status },
-    })),
-    ...{ limits, decisions: told, changes },
-  }
-  return jsonDocument(document)
 }

@@ -56,6 +56,11 @@ function safeFields(gateway: string | undefined): Readonly<Record<string, string
   }
 }
 
+/** The gateway of the playground runs in the page's worker and compiles schemas to code; so the worker reaches nothing but its own scripts. */
+const ofWorker = {
+  "content-security-policy": "default-src 'none'; script-src 'self' 'unsafe-eval'; connect-src 'none'",
+}
+
 /**
  * The console and the playground: their files below `/console/` and `/playground/`, which anybody may load, and the sessions with which the console's pages call
  * the control API. `POST /v1/console-links` makes a link that signs a browser in once with the credential of the caller.
@@ -91,7 +96,9 @@ function addPageFiles(
   app.get(`/${folder}`, (_, reply) => reply.code(308).header("location", `/${folder}/`).send())
   app.get<{ Params: { "*": string } }>(`/${folder}/*`, (request, reply) => {
     const name = request.params["*"]
-    const sent = files.send(name, request, reply, safeFields(gateway()))
+    const isPlaygroundWorker = folder === "playground" && name.startsWith("worker-")
+    const fields = safeFields(gateway())
+    const sent = files.send(name, request, reply, isPlaygroundWorker ? { ...fields, ...ofWorker } : fields)
     if (typeof sent !== "string") return sent
     return sendProblem(
       reply,

@@ -162,7 +162,8 @@ function stateOf(
       languageOf(path),
       keymap.of([...defaultKeymap, ...historyKeymap]),
       EditorView.lineWrapping,
-      EditorView.contentAttributes.of({ "aria-label": label }),
+      // Browsers reach editable text by the keyboard anyway; checkers of accessibility want it said.
+      EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" }),
       // The text can be selected, copied and reached by the keyboard, but not changed.
       onChange === undefined ? EditorState.readOnly.of(true) : [],
       EditorView.updateListener.of(({ docChanged, state, transactions }) => {

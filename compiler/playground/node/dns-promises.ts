@@ -1,0 +1,5 @@
+import { absent } from "./absent.ts"
+
+// `node:dns/promises`: backends are doubles.
+
+export const lookup = absent("dns.lookup")

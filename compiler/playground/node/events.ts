@@ -1,0 +1,2 @@
+// `node:events`: the library that bundlers use for it, under its own name.
+export { EventEmitter } from "events"
