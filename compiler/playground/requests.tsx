@@ -108,17 +108,24 @@ export function Requests() {
           />
           <Given known={known} />
         </div>
-        <details open={form.value.headers !== "" || form.value.body !== "" || form.value.claims !== ""}>
-          <summary>Headers, body and claims</summary>
-          <div class="fields">
-            <Lines label="Headers" name="headers" hint="accept: application/json" />
-            <Lines label="Body" name="body" hint='{"item": "book"}' />
-            <Lines label="More claims of the token (JSON)" name="claims" hint='{"scope": "orders.read"}' />
-          </div>
-        </details>
+        <MoreOfRequest />
       </form>
       <div aria-live="polite">{answer.value && <Answer shown={answer.value} />}</div>
     </div>
+  )
+}
+
+function MoreOfRequest() {
+  const { headers, body, claims } = form.value
+  return (
+    <details open={headers !== "" || body !== "" || claims !== ""}>
+      <summary>Headers, body and claims</summary>
+      <div class="fields">
+        <Lines label="Headers" name="headers" hint="accept: application/json" />
+        <Lines label="Body" name="body" hint='{"item": "book"}' />
+        <Lines label="More claims of the token (JSON)" name="claims" hint='{"scope": "orders.read"}' />
+      </div>
+    </details>
   )
 }
 

@@ -107,7 +107,7 @@ export async function migrate(database: Database, options: MigrateOptions = {}):
       return applied
     } catch (error) {
       if (error instanceof SqlError) throw new MigrationError(`${error.message} (SQLSTATE ${error.code})`)
-      // Requests give a silent database up within a second; a migration can go on where it was when a disk has stalled for longer.
+      // Requests give a silent database up within a second; a migration can continue after a disk has stalled for longer.
       if (!(error instanceof SourceUnavailable) || attempt === attemptsMax) throw error
       options.onProgress?.(`${error.message}; trying again`)
       await sleep(pollMs)

@@ -20,7 +20,8 @@ Object.assign(Bytes, {
   isEncoding: (encoding: string) => encoding === "base64url" || isEncoding(encoding),
 })
 
-export { Bytes as Buffer }
+export const Buffer = Bytes
+export type Buffer = Bytes
 
 export function isAscii(bytes: Uint8Array): boolean {
   return bytes.every((byte) => byte < 0x80)

@@ -4,10 +4,10 @@ import { hmac } from "@noble/hashes/hmac.js"
 import { md5, sha1 } from "@noble/hashes/legacy.js"
 import { scrypt as deriveKey } from "@noble/hashes/scrypt.js"
 import { sha256, sha384, sha512 } from "@noble/hashes/sha2.js"
+import { randomUuid } from "../../../runtime/platform/browser.ts"
 import { absent, absentClass } from "./absent.ts"
 import { Buffer } from "./buffer.ts"
-
-export { generateKeyPairSync, sign } from "./signatures.ts"
+import * as signatures from "./signatures.ts"
 
 // `node:crypto`: digests, keys and AES of libraries, because those of browsers are asynchronous.
 
@@ -103,7 +103,8 @@ export const randomFillSync = <T extends Uint8Array>(bytes: T): T =>
   crypto.getRandomValues(bytes as Uint8Array<ArrayBuffer>) as unknown as T
 export const randomBytes = (length: number): Buffer =>
   Buffer.from(randomFillSync(new Uint8Array(length))) as never
-export { randomUuid as randomUUID } from "../../../runtime/platform/browser.ts"
+export const randomUUID = randomUuid
+export const { generateKeyPairSync, sign } = signatures
 
 const tagBytes = 16
 

@@ -1,2 +1,5 @@
+import { EventEmitter as Emitter } from "events"
+
 // `node:events`: the library that bundlers use for it, under its own name.
-export { EventEmitter } from "events"
+
+export class EventEmitter extends Emitter {}

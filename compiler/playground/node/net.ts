@@ -1,10 +1,10 @@
-import { isIP, isIPv6 } from "../../../runtime/plan/ip-text.ts"
+import * as texts from "../../../runtime/plan/ip-text.ts"
 import { bytesOf } from "../../../runtime/plan/network.ts"
 import { absent } from "./absent.ts"
 
 // `node:net`: addresses only.
 
-export { isIP, isIPv6 }
+export const { isIP, isIPv6 } = texts
 
 type Family = "ipv4" | "ipv6"
 

@@ -1,7 +1,9 @@
 import * as library from "readable-stream"
 
-// `node:stream`: the same code as a library.
-export { Readable, Transform } from "readable-stream"
+// `node:stream`: the same code as a library, whose types lack one function.
 
-/** Its types lack it. */
-export const { addAbortSignal } = library as unknown as Pick<typeof import("node:stream"), "addAbortSignal">
+export const { Readable, Transform } = library
+export type Transform = library.Transform
+export const { addAbortSignal } = library as unknown as {
+  readonly addAbortSignal: (signal: AbortSignal, stream: object) => object
+}
