@@ -94,21 +94,25 @@ const recordApplied = {
 
 /**
  * Brings the schema to this version. Returns the names of the applied files; empty when the schema was current. Safe to run twice, and
- * concurrently: other runners wait. A database that is silent for a moment does not end it.
+ * concurrently: other runners wait. A database that is silent for a moment does not end it; one that refuses the first connection does.
  * @throws MigrationError (edited or newer schema, a file that fails, no lock in time, a server that lacks what is needed) ·
  * SourceUnavailable
  */
 export async function migrate(database: Database, options: MigrateOptions = {}): Promise<readonly string[]> {
   const applied: string[] = []
   const holder = randomUUID()
+  let isReached = false
   for (let attempt = 1; ; attempt += 1) {
     try {
+      await prepare(database)
+      isReached = true
       await migrateLocked(database, options, { holder, onApplied: (name) => void applied.push(name) })
       return applied
     } catch (error) {
       if (error instanceof SqlError) throw new MigrationError(`${error.message} (SQLSTATE ${error.code})`)
       // Requests give a silent database up within a second; a migration can continue after a disk has stalled for longer.
-      if (!(error instanceof SourceUnavailable) || attempt === attemptsMax) throw error
+      const isSilent = error instanceof SourceUnavailable && (isReached || error.cause === undefined)
+      if (!isSilent || attempt === attemptsMax) throw error
       options.onProgress?.(`${error.message}; trying again`)
       await sleep(pollMs)
     }
@@ -124,7 +128,6 @@ interface Run {
 async function migrateLocked(database: Database, options: MigrateOptions, run: Run): Promise<void> {
   const { holder } = run
   const migrations = options.migrations ?? ownMigrations()
-  await prepare(database)
   const capabilities = await probeCapabilities(database)
   options.onCapabilities?.(capabilities)
   const refusal = refusalOfServer(capabilities)

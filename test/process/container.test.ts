@@ -63,6 +63,17 @@ test("the image is built by npm ci, and its last stage has a number for a user, 
   expect(text).toMatch(/^ARG NODE_IMAGE=docker\.io\/library\/node:22-[a-z-]+$/m)
 })
 
+test("every page that is built is in the image and in the package", () => {
+  const built = readdirSync(`${projectRoot}dist`).filter((name) =>
+    existsSync(`${projectRoot}dist/${name}/index.html`),
+  )
+  expect(built).toContain("console")
+  for (const page of built) {
+    expect(manifest.files).toContain(`dist/${page}`)
+    expect(restOf(final, "COPY")).toContain(`--from=build /build/dist/${page} ./dist/${page}`)
+  }
+})
+
 const stops: (() => unknown)[] = []
 afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop()
