@@ -30,7 +30,7 @@ const more = [
   "test/process/lost-schedules.test.ts",
   "test/model/{bad-input,format}.test.ts",
   "test/model-compare/{random,three-sources}.test.ts",
-  "test/service/edits.test.ts",
+  "test/service/{edits,kept,reparse}.test.ts",
   "test/store/{bulk-write,contract,parts,plans,refusals,subscriptions}.test.ts",
   "test/syntax/hostile.test.ts",
   "test/usage/{quotas,recorder}.test.ts",

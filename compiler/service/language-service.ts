@@ -328,7 +328,7 @@ export class LanguageService {
     const project = { entry: this.#entry, sources, files: this.#files }
     const tests = paths.flatMap(read).filter((file) => isOfProject(testNamesOf(file), file, project))
     const tuples = new Set(tests.flatMap((file) => testNamesOf(file).tupleFiles))
-    return [...tests, ...[...tuples].filter((path) => /\.(?:ya?ml|json)$/i.test(path)).flatMap(read)]
+    return [...tests, ...[...tuples].filter((path) => /\.(?:ya?ml|jsonl?|csv)$/i.test(path)).flatMap(read)]
   }
 
   /** The findings of an open document that does not belong to the project: a model, or tests of models. */

@@ -16,6 +16,7 @@ export class ProjectNames {
   readonly #byName = new Map<string, NameUse[]>()
   readonly #byFile = new Map<string, NameUse[]>()
   readonly #unplaced = new Map<string, string[]>()
+  readonly #cut = new Set<string>()
 
   constructor(program: Program, models: ParsedModels, tests: readonly SourceFile[] = []) {
     const add = (use: NameUse) => this.#add(use)
@@ -44,12 +45,14 @@ export class ProjectNames {
 
   /** Files that have a name at a place that cannot be told. */
   unplaced(name: string): readonly string[] {
-    return this.#unplaced.get(name) ?? []
+    const isOfModel = /^(?:type|relation|condition) /.test(name)
+    return [...(this.#unplaced.get(name) ?? []), ...(isOfModel ? this.#cut : [])]
   }
 
   /** The names of a file of tests, and of the model in it. */
   #addTests(file: SourceFile): void {
-    const { uses, unplaced, model } = testNamesOf(file)
+    const { uses, unplaced, isCut, model } = testNamesOf(file)
+    if (isCut) this.#cut.add(file.path)
     for (const use of uses) this.#add(use)
     for (const name of unplaced) this.#addUnplaced(name, file)
     if (model === undefined) return
@@ -61,7 +64,7 @@ export class ProjectNames {
   }
 
   #addUnplaced(name: string, { path }: SourceFile): void {
-    this.#unplaced.set(name, [...new Set([...this.unplaced(name), path])])
+    this.#unplaced.set(name, [...new Set([...(this.#unplaced.get(name) ?? []), path])])
   }
 
   #add(use: NameUse): void {

@@ -2,7 +2,9 @@ import { Report } from "../core/diagnostic.ts"
 import type { Files } from "../core/files.ts"
 import { resolvePath } from "../core/load.ts"
 import { type SourceFile, type Span, textOf } from "../core/source.ts"
+import { readCsv } from "../model-test/csv.ts"
 import { embeddedText } from "../model-test/embedded-text.ts"
+import type { columnNames } from "../model-test/tuples.ts"
 import { type YamlEntry, YamlReader, type YamlValue } from "../model-test/yaml-reader.ts"
 import type { NameUse } from "./name-use.ts"
 
@@ -11,6 +13,8 @@ export interface TestNames {
   readonly uses: readonly NameUse[]
   /** Types, relations and conditions whose place in the file cannot be told, e.g. because the text has escapes. */
   readonly unplaced: readonly string[]
+  /** A mistake hides the rest of the file, which can have any name. */
+  readonly isCut: boolean
   /** A model in the file itself, with the places of its parts. */
   readonly model: { readonly file: SourceFile; readonly placeOf: (span: Span) => Span } | undefined
   /** Paths of the files of tuples, from the project's root. */
@@ -60,13 +64,15 @@ function nearestEntry(path: string, files: Files): string | undefined {
 
 class TestFile {
   readonly #file: SourceFile
-  readonly #reader: YamlReader
+  /** Reads the file, or a line of it. */
+  #reader: YamlReader
   readonly #uses: NameUse[] = []
   readonly #unplaced = new Set<string>()
   readonly #tupleFiles: string[] = []
   #model: TestNames["model"]
   #modelFile: string | undefined
   #config: string | undefined
+  #isCut = false
 
   constructor(file: SourceFile) {
     this.#file = file
@@ -74,10 +80,45 @@ class TestFile {
   }
 
   names(): TestNames {
-    this.#reader.eachDocument((value) => this.#value(value))
+    const { path } = this.#file
+    if (/\.csv$/i.test(path)) this.#table()
+    else if (/\.jsonl$/i.test(path)) this.#lines()
+    else this.#reader.eachDocument((value) => this.#value(value))
     return {
+      ...{ isCut: this.#isCut },
       ...{ uses: this.#uses, unplaced: [...this.#unplaced], tupleFiles: this.#tupleFiles },
       ...{ model: this.#model, modelFile: this.#modelFile, config: this.#config },
+    }
+  }
+
+  /** One tuple in each line. */
+  #lines(): void {
+    let start = 0
+    for (const line of this.#file.text.split("\n")) {
+      this.#reader = new YamlReader(this.#file, new Report(), this.#file.span(start, start + line.length))
+      this.#reader.eachDocument((value) => this.#value(value))
+      start += line.length + 1
+    }
+  }
+
+  /** A table of tuples: types and relations have columns of their own. */
+  #table(): void {
+    const { records, mistake } = readCsv(this.#file)
+    this.#isCut = mistake !== undefined
+    const [head = [], ...rows] = records
+    const at = new Map(head.map(({ text }, index) => [text.trim(), index]))
+    for (const row of rows) {
+      const field = (name: (typeof columnNames)[number]) => row[at.get(name) ?? -1]
+      const put = (kind: string, name: (typeof columnNames)[number]): void => {
+        const found = field(name)
+        if (found !== undefined && found.text !== "")
+          this.#add(`${kind}${found.text}`, found.text, found.span)
+      }
+      put("type ", "user_type")
+      put("type ", "object_type")
+      put(`relation ${field("user_type")?.text}#`, "user_relation")
+      put(`relation ${field("object_type")?.text}#`, "relation")
+      put("condition ", "condition_name")
     }
   }
 

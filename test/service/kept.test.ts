@@ -18,7 +18,7 @@ const folders = [
   "",
   ...["saas", "b2b", "sessions", "docs-app", "webhooks", "keys"].map((name) => `models/examples/${name}`),
 ]
-const edits = scaled(10_000, 0.04)
+const edits = scaled(100, 3)
 const pieces = [
   ...["x", "{", "}", '"', "\n", "respond", "${jwt.sub}", " ", "auth none\n", "use guard\n", "backend b\n"],
   ...["v1", "edge", "", "", "é", "without limit\n", "#"],

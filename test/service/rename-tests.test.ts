@@ -150,18 +150,49 @@ test("types are renamed in objects and users", async () => {
 
 test.each([
   [
+    "more.csv",
+    `user_type,user_id,user_relation,relation,object_type,object_id
+user,bob,,owner,order,9
+"group",eng,member,"owner",order,owner
+`,
+    (text: string) => text.replaceAll(",owner,", ",keeper,").replace('"owner"', '"keeper"'),
+  ],
+  [
+    "more.jsonl",
+    `{"user":"user:bob","relation":"owner","object":"order:owner"}
+{"user":"group:eng#member","relation":"owner","object":"order:9"}
+`,
+    (text: string) => text.replaceAll('"owner"', '"keeper"'),
+  ],
+])("a relation and a type are renamed in the tuples of %s", async (name, tuples, keeper) => {
+  const files = {
+    ...original,
+    "models/acme.fga.yaml": storeTests.replace("more.yaml", name),
+    [`models/${name}`]: tuples,
+  }
+  expect(await errorsOf(files)).toEqual([])
+  const owner = await renamed(files, "models/acme.fga", model.indexOf("owner"), "keeper")
+  expect(owner).toMatchObject({ [`models/${name}`]: keeper(tuples) })
+  const group = await renamed(files, `models/${name}`, tuples.indexOf("group"), "team")
+  expect(group).toMatchObject({
+    [`models/${name}`]: tuples.replace("group", "team"),
+    "models/acme.fga": model.replaceAll("group", "team"),
+  })
+})
+
+test.each([
+  [
     "a text with escapes has the name",
     { "models/acme.fga.yaml": storeTests.replace("relation: owner", 'relation: "own\\x65r"') },
     "models/acme.fga.yaml has the name in a form that cannot be renamed",
   ],
   [
-    "a file of tuples in a table has the name",
+    "a name in a table has escapes",
     {
-      "models/acme.fga.yaml": storeTests.replace("more.yaml", "more.csv"),
-      "models/more.csv":
-        "user_type,user_id,user_relation,relation,object_type,object_id\nuser,bob,,owner,order,9\n",
+      "models/acme.fga.yaml": storeTests.replace("more.yaml", "more.jsonl"),
+      "models/more.jsonl": '{"user":"user:bob","relation":"own\\u0065r","object":"order:9"}\n',
     },
-    "the project would have a mistake afterwards: ",
+    "models/more.jsonl has the name in a form that cannot be renamed",
   ],
 ])("renaming is refused when %s", async (_, changed, problem) => {
   const files = { ...original, ...changed }

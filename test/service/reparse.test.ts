@@ -9,7 +9,7 @@ import { firstSeed, scaled, tellAsked } from "../support/random-run.ts"
 
 const path = "gateway.conf"
 const original = readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), "utf8")
-const edits = scaled(20_000, 0.01)
+const edits = scaled(200)
 const pieces = [
   ...["{", "}", '"', "(", ")", "${", "<<T", "T", "\n", "\r\n", "#", ";", "x", " ", "else", "", "é", "\u200b"],
   ...["auth jwt acme\n", "\n  respond 403\n", "# a comment\n", "when(true) { }\n", "}x", 'GET "/x" {\n  }\n'],

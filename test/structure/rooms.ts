@@ -814,6 +814,7 @@ export const rooms: readonly Room[] = [
     path: "compiler/model-test",
     doors: [
       "coverage",
+      "csv",
       "declared-tests",
       "embedded-text",
       "fit",
