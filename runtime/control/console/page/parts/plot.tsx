@@ -82,6 +82,7 @@ function spoken({ label, lines, text }: PlotProps): string {
 /** `newest`: what the plot shows now, of which the marks are drawn each time. */
 function optionsOf(newest: { readonly current: PlotProps }, element: HTMLElement): UPlot.Options {
   const { lines, text, isDaily = false } = newest.current
+  const secondsMin = isDaily ? 86_400 : 60
   const style = getComputedStyle(element)
   const colour = (name: string) => resolved(element, style.getPropertyValue(`--${name}`))
   const axis = { stroke: colour("quiet"), grid: { stroke: colour("rule"), width: 1 }, ticks: { show: false } }
@@ -89,7 +90,16 @@ function optionsOf(newest: { readonly current: PlotProps }, element: HTMLElement
     ...{ width: element.clientWidth || 400, height },
     legend: { live: true },
     cursor: { y: false, points: { size: 6 } },
-    scales: { y: { range: (_, low, high) => [Math.min(0, low), high > 0 ? high * 1.1 : 1] } },
+    scales: {
+      // No point, or a single one, spans no time at all.
+      x: {
+        range: (_, first, last) => {
+          const end = last > 0 ? last : Date.now() / 1000
+          return [Math.min(first > 0 ? first : end, end - secondsMin), end]
+        },
+      },
+      y: { range: (_, low, high) => [Math.min(0, low), high > 0 ? high * 1.1 : 1] },
+    },
     axes: [
       {
         ...axis,
