@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises"
 import { isIP } from "node:net"
 import { resolve } from "node:path"
 import type { ExplainRequestQuestion } from "../../runtime/control/api.ts"
+import { readHeaderLine } from "../gateway-test/header-line.ts"
 import { CliError, type OptionValues } from "./command.ts"
 import type { Io } from "./io.ts"
 import { readClaims, textOf } from "./options.ts"
@@ -32,10 +33,10 @@ export function questionOf(method: string, target: string, options: OptionValues
   if (as !== undefined && (given.token !== undefined || given.key !== undefined))
     throw new CliError("--as cannot be combined with a token or key", "Remove all but one of them.")
   const headers = listOf(options, "header").map((line): [string, string] => {
-    const [, name, value] = /^([^:\s]+):\s*(.*)$/s.exec(line) ?? []
-    if (name === undefined || value === undefined)
+    const field = readHeaderLine(line)
+    if (field === undefined)
       throw new CliError(`\`${line}\` is not a header`, 'Write `--header "name: value"`.')
-    return [name, value]
+    return [...field]
   })
   if (options["websocket"] === true) {
     if (method !== "GET")

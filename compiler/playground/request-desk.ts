@@ -10,6 +10,8 @@ import { type Diagnostic, Report } from "../core/diagnostic.ts"
 import { MemoryFiles } from "../core/files.ts"
 import { Project } from "../core/load.ts"
 import type { GatewaySuite, RequestOrder, TestGiven } from "../gateway-test/gateway-suite.ts"
+import { readHeaderLine } from "../gateway-test/header-line.ts"
+import { jsonObject } from "./json-object.ts"
 import type {
   GatewayRequest,
   GatewayView,
@@ -198,7 +200,7 @@ async function orderOf(asked: GatewayRequest, given: TestGiven, plan: Plan): Pro
   if (!target.startsWith("/")) return "the path does not start with `/`"
   const headers = linesOf(asked.headers)
   if (typeof headers === "string") return headers
-  const claims = claimsOf(asked.claims)
+  const claims = jsonObject(asked.claims, "the claims are")
   if (typeof claims === "string") return claims
   const as = asked.as.trim()
   return {
@@ -208,25 +210,13 @@ async function orderOf(asked: GatewayRequest, given: TestGiven, plan: Plan): Pro
   }
 }
 
-function linesOf(text: string): readonly (readonly [string, string])[] | string {
-  const lines: (readonly [string, string])[] = []
+function linesOf(text: string): RequestOrder["headers"] | string {
+  const lines: RequestOrder["headers"][number][] = []
   for (const line of text.split("\n")) {
     if (line.trim() === "") continue
-    const [, name, value] = /^([^:\s]+):\s*(.*)$/s.exec(line) ?? []
-    if (name === undefined || value === undefined) return `\`${line}\` is not a header: write \`name: value\``
-    lines.push([name, value])
+    const field = readHeaderLine(line)
+    if (field === undefined) return `\`${line}\` is not a header: write \`name: value\``
+    lines.push(field)
   }
   return lines
-}
-
-function claimsOf(text: string): Readonly<Record<string, unknown>> | string {
-  if (text.trim() === "") return {}
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === "object" && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : "the claims are not a JSON object"
-  } catch (error) {
-    return `the claims are not JSON: ${(error as Error).message}`
-  }
 }

@@ -5,7 +5,7 @@ import { analysis, showPlace } from "./project.ts"
 import { Proof } from "./proof.tsx"
 import type { GatewayRequest, GatewayView, RequestAnswer } from "./protocol.ts"
 
-/** What the gateway of the project can be asked; undefined until that is known, or when there is none. */
+/** What the gateway of the project can be asked. Undefined until the worker has answered, and for a project without a gateway. */
 export const view = signal<GatewayView | undefined>(undefined)
 /** Why the gateway could not be loaded. */
 const fault = signal<string | undefined>(undefined)

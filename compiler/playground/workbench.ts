@@ -12,6 +12,7 @@ import { compileModel } from "../model/compile-model.ts"
 import { answerText, questionText, runSuite } from "../model-test/run.ts"
 import { StoreFiles } from "../model-test/store-file.ts"
 import type { TestSuite } from "../model-test/suite.ts"
+import { jsonObject } from "./json-object.ts"
 import type {
   Analysis,
   ProjectTexts,
@@ -77,7 +78,7 @@ export class Workbench {
   async ask(question: StoreQuestion): Promise<StoreAnswer> {
     const world = this.#worlds.get(question.store)
     if (world === undefined) return { kind: "error", message: "the store has errors; see the findings" }
-    const context = contextOf(question.context)
+    const context = jsonObject(question.context, "the context is")
     if (typeof context === "string") return { kind: "error", message: context }
     try {
       return await answerOf(world, question, context)
@@ -114,18 +115,6 @@ async function answerOf(
   const filter = { type: name, relation: ofType }
   const work = listUsers(model, { object, relation, filter, context }, engine.bounds)
   return { kind: "list", names: (await engine.ask(store, work)).users.slice(0, namesMax) }
-}
-
-function contextOf(text: string): Context | string {
-  if (text.trim() === "") return {}
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === "object" && value !== null && !Array.isArray(value)
-      ? (value as Context)
-      : "the context is not a JSON object"
-  } catch (error) {
-    return `the context is not JSON: ${(error as Error).message}`
-  }
 }
 
 function readStores(texts: ProjectTexts, project: Project, report: Report): TestSuite[] {

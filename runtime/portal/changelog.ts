@@ -85,7 +85,7 @@ function shownIn(found: PlanAnswer | undefined): Shown {
   try {
     return { apis, lifecycles: lifecyclesOf(found.plan.plan, apis) }
   } catch {
-    // Routes of another version of Sallyport: the documents can be compared even so.
+    // A plan of another version of Sallyport has other routes, but its documents can be compared.
     return { apis, lifecycles: new Map() }
   }
 }

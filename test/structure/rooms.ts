@@ -836,6 +836,7 @@ export const rooms: readonly Room[] = [
       "gateway-coverage",
       "gateway-suite",
       "given",
+      "header-line",
       "mutation",
       "named-caller",
       "passage-document",

@@ -8,7 +8,7 @@ export interface TupleStep {
 
 /**
  * The steps of an edit, one in a line: `+user:ann viewer document:1`, `-…` to delete, and perhaps ` with CONDITION {"context": …}` at the end. The
- * address of an edit has them in this form. Lines of another form are left out.
+ * address of an edit has them in this form. Other lines are ignored.
  */
 export function stepsOf(text: string): readonly TupleStep[] {
   const steps = new Map<string, TupleStep>()

@@ -50,7 +50,7 @@ export function obstacleOf(tryIt: TryItAnswer["tryIt"], form: SendForm): Compone
   return obstacleInBrowser(tryIt.gateway, form.request)
 }
 
-/** A `cors` of the route that does not name this page; undefined: there is none, or only the gateway knows. */
+/** The route's own `cors` if it does not name this page. Undefined: the route has none, or only the gateway can tell. */
 function refusingCors(explained: ExplainRequestAnswer): string | undefined {
   const inbound = explained.sections.find(({ name }) => name === "inbound")?.steps ?? []
   for (const { step, place } of inbound) {

@@ -1,16 +1,15 @@
 import { useSignal } from "@preact/signals"
-import { useId } from "preact/hooks"
 import type { TupleKey } from "../../../../../check/ports.ts"
 import { may } from "../../client.ts"
 import { askEngine } from "../../engine.ts"
 import { counted } from "../../format.ts"
 import { useAsked } from "../../loaded.ts"
-import { Badge, Empty, Failed, Field, Panel } from "../../parts/basic.tsx"
+import { Badge, Empty, Failed, Panel } from "../../parts/basic.tsx"
 import { tupleText } from "../../parts/proof.tsx"
 import { addressOf, go, place } from "../../router.ts"
 import { stepsOf, type TupleStep, textOfSteps } from "../../tuple-lines.ts"
 import { askImpact, Preview } from "./preview.tsx"
-import { named, relationsOf, typesAsNames } from "./question.tsx"
+import { NameField, named, type QuestionField, relationsOf, typesAsNames } from "./question.tsx"
 import type { AccessView } from "./view.ts"
 
 /** Adds and removes tuples together, after a look at who gains and who loses. The steps are in the address. */
@@ -165,35 +164,10 @@ function ConditionFields({ types }: Pick<AccessView, "types">) {
   )
 }
 
-function Part(props: {
-  readonly name: string
-  readonly label: string
-  readonly placeholder: string
-  readonly choices?: readonly string[]
-  readonly isOptional?: boolean
-  readonly onInput?: (value: string) => void
-}) {
-  const { name, label, placeholder, choices, isOptional = false, onInput } = props
-  const id = useId()
+function Part({ onInput, ...field }: QuestionField & { readonly onInput?: (value: string) => void }) {
   return (
     <div class="grow">
-      <Field id={id} label={label}>
-        <input
-          {...{ id, name, placeholder }}
-          required={!isOptional}
-          list={choices && `${id}-choices`}
-          autocomplete="off"
-          spellcheck={false}
-          onInput={({ currentTarget: { value } }) => onInput?.(value)}
-        />
-        {choices && (
-          <datalist id={`${id}-choices`}>
-            {choices.map((each) => (
-              <option key={each} value={each} />
-            ))}
-          </datalist>
-        )}
-      </Field>
+      <NameField field={field} {...(onInput && { onInput })} />
     </div>
   )
 }

@@ -53,7 +53,7 @@ export function Question(props: {
       <div class="row">
         {fields.map((field) => (
           <div class="grow" key={field.name}>
-            <Asked field={field} value={query.get(field.name) ?? ""} />
+            <NameField field={field} value={query.get(field.name) ?? ""} />
           </div>
         ))}
         <button type="submit" class="primary ask">
@@ -65,20 +65,25 @@ export function Question(props: {
   )
 }
 
-function Asked({ field, value }: { readonly field: QuestionField; readonly value: string }) {
+/** A field for a name, with the names that are known. `value`: what it contains at first. */
+export function NameField(props: {
+  readonly field: QuestionField
+  readonly value?: string
+  readonly onInput?: (value: string) => void
+}) {
+  const { field, value, onInput } = props
   const id = useId()
   const { name, label, placeholder, choices, isOptional = false } = field
   return (
     <Field id={id} label={label}>
       <input
-        id={id}
-        name={name}
+        {...{ id, name, placeholder }}
         defaultValue={value}
-        placeholder={placeholder}
         required={!isOptional}
         list={choices && `${id}-choices`}
         autocomplete="off"
         spellcheck={false}
+        onInput={(event) => onInput?.(event.currentTarget.value)}
       />
       {choices && (
         <datalist id={`${id}-choices`}>
