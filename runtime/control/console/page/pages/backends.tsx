@@ -78,7 +78,7 @@ function Targets(props: {
   if (props.targets.length === 0) return <Empty title="No target" />
   return (
     <Scroll label={`Targets of ${props.label}`}>
-      <table>
+      <table class="targets">
         <thead>
           <tr>
             <th>Target</th>

@@ -95,7 +95,9 @@ function Lines({ answer: { by, lines } }: { readonly answer: UsageAnswer }) {
           {lines.map((line) => (
             <tr key={by.map((name) => line.key[name]).join("\u0000")}>
               {by.map((name) => (
-                <td key={name}>{line.key[name] || <span class="quiet">–</span>}</td>
+                <td key={name} class={name === "day" ? "date" : undefined}>
+                  {line.key[name] || <span class="quiet">–</span>}
+                </td>
               ))}
               <td class="number">{line.calls.toLocaleString("en")}</td>
               <td class="number">{sizeText(line.bytesIn)}</td>
