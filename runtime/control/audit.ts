@@ -7,6 +7,7 @@ import { bodyOf } from "./body.ts"
 import { findOperator, type Operator } from "./operators.ts"
 import { sendProblem } from "./problem.ts"
 import { ruleOf } from "./routes.ts"
+import { tupleEdits } from "./tuple-edits.ts"
 
 /** A row of a journal on disk, which the audit log gets later. */
 export interface JournalPlace {
@@ -67,7 +68,8 @@ export function addAuditHooks(app: FastifyInstance, audit: AuditPorts): void {
   app.addHook("preHandler", async (request, reply) => {
     const rule = ruleOfRequest(request)
     if (rule?.audit === undefined) return undefined
-    const content = { ...aboutRequest(request), event: "requested", details: detailsOf(request.body) }
+    const details = (await tupleEdits(request)) ?? detailsOf(request.body)
+    const content = { ...aboutRequest(request), event: "requested", details }
     try {
       begun.set(request.raw, await audit.append(content))
     } catch (error) {

@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process"
+import { execFileSync, spawnSync } from "node:child_process"
 import { cpSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -136,9 +136,27 @@ test("prepare.sh makes a secret for each file that the containers read, and keep
   expect(read()).toEqual(first)
 })
 
+/** The command of Compose, as a program or as a part of Docker. Debian's `docker-compose` is version 1, without today's specification. */
+function composeCommand(): readonly string[] | undefined {
+  const alone = programPath("docker-compose")
+  const docker = programPath("docker")
+  const commands = [
+    ...(alone === undefined ? [] : [[alone]]),
+    ...(docker === undefined ? [] : [[docker, "compose"]]),
+  ]
+  return commands.find(([program = "", ...words]) => {
+    const { stdout, status } = spawnSync(program, [...words, "version", "--short"], { encoding: "utf8" })
+    return status === 0 && !stdout.startsWith("1.")
+  })
+}
+
 test("Compose's own reader accepts the file", (context) => {
-  const compose = programPath("docker-compose")
-  if (compose === undefined) return context.skip("needs docker-compose (apt-get install docker-compose)")
-  const config = outputOf(compose, ["--file", "compose.yaml", "config"], prepared())
-  expect(config).toContain("registry")
+  const command = composeCommand()
+  if (command === undefined)
+    return context.skip("needs Docker Compose 2 or newer; version 1 does not know `name`")
+  const [program = "", ...words] = command
+  const config = outputOf(program, [...words, "--file", "compose.yaml", "config"], prepared())
+  const { name, services } = parse(config) as { name: string } & Compose
+  expect(name).toBe("sallyport")
+  expect(Object.keys(services).sort()).toEqual(Object.keys(compose.services).sort())
 })

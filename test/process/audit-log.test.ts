@@ -151,6 +151,50 @@ describePostgres("the audit log of the control API", () => {
     expect(JSON.stringify(rows)).not.toContain(String(made.body["secret"]))
   })
 
+  it("names the tuples that an edit writes and deletes, and passes the edit on", async () => {
+    const { database, ports } = await startLogged()
+    const engine = (path: string, body: unknown) => control(ports, "POST", `/authz/stores${path}`, body)
+    const { id: store } = (await engine("", { name: "audited" })).body
+    const type_definitions = [
+      { type: "user" },
+      {
+        type: "doc",
+        relations: { viewer: { this: {} } },
+        metadata: { relations: { viewer: { directly_related_user_types: [{ type: "user" }] } } },
+      },
+    ]
+    const model = { schema_version: "1.1", type_definitions }
+    expect((await engine(`/${store}/authorization-models`, model)).status).toBe(201)
+    const key = (user: string) => ({ user, relation: "viewer", object: "doc:1" })
+    const edit = (writes: readonly unknown[], deletes: readonly unknown[] = []) =>
+      engine(`/${store}/write`, {
+        ...(writes.length > 0 && { writes: { tuple_keys: writes } }),
+        ...(deletes.length > 0 && { deletes: { tuple_keys: deletes } }),
+      })
+    expect((await edit([key("user:ann")])).status).toBe(200)
+    expect((await edit([key("user:bob")], [key("user:ann")])).status).toBe(200)
+    expect((await engine(`/${store}/read`, {})).body).toMatchObject({ tuples: [{ key: key("user:bob") }] })
+    expect((await edit([{ user: { toString: 1 }, condition: {} }, 5])).status).toBe(400)
+    const many = Array.from({ length: 100 }, (_, n) => key(`user:${"x".repeat(80)}${n}`))
+    expect((await edit(many)).status).toBe(200)
+    expect(
+      (await edit(Array.from({ length: 900 }, (_, n) => key(`user:${"y".repeat(80)}${n}`)))).status,
+    ).toBe(400)
+
+    const edits = async () =>
+      (await readAudit(database, everything)).rows
+        .map(({ entry }) => JSON.parse(entry))
+        .filter(({ event, path }) => event === "requested" && path.endsWith("/write"))
+        .map(({ details }) => details)
+    const [first, second, wrong, long, large] = await edits()
+    expect(first).toEqual({ tuples: ["+user:ann viewer doc:1"] })
+    expect(second).toEqual({ tuples: ["+user:bob viewer doc:1", "-user:ann viewer doc:1"] })
+    expect(wrong).toEqual({ tuples: ["+? ? ? with ?", "+? ? ?"] })
+    expect(long.tuples.length + long.more).toBe(100)
+    expect(long.more).toBeGreaterThan(0)
+    expect(large).toBeUndefined()
+  })
+
   it("is verified and exported by commands", async () => {
     const { database, ports } = await startLogged()
     const rows = async () =>
