@@ -28,31 +28,43 @@ function meaningOf({ impact, rows }: ImpactWithRows) {
   }
 }
 
+/** Compares both readings of a random world, and says what was read. */
+async function compareReadings(seed: number) {
+  const random = new Random(seed)
+  const world = randomWorld(random, random.pick([0, 12, 40]))
+  const before = loadModel(lowerModel(world.model))
+  const after = loadModel(lowerModel(edited(world.model, random)))
+  const all = world.tuples.map(rowOf)
+  const rows = await concernedTuples({ snapshot: new MemorySnapshot(all), before, after, max: 10_000 })
+  // In the order of the store: if samples or causes are equal, the first one is shown.
+  const read = new Set(rows)
+  const whole = impactOfRows(all, before, after)
+  const some = impactOfRows(
+    all.filter((row) => read.has(row)),
+    before,
+    after,
+  )
+  expect(meaningOf(some), `seed ${seed}`).toEqual(meaningOf(whole))
+  return { changed: whole.rows.length > 0, all: all.length, read: rows?.length ?? 0 }
+}
+
 test(`the tuples that a change concerns say the same as the whole store (${worlds} worlds)`, async (context) => {
   const counts = { changed: 0, all: 0, read: 0, fewer: 0 }
   for (let at = 0; at < worlds; at += 1) {
-    const random = new Random(firstSeed + 70_000 + at)
-    const world = randomWorld(random, random.pick([0, 12, 40]))
-    const [before, after] = [world.model, edited(world.model, random)].map((model) =>
-      loadModel(lowerModel(model)),
-    )
-    if (before === undefined || after === undefined) continue
-    const all = world.tuples.map(rowOf)
-    const rows = await concernedTuples({ snapshot: new MemorySnapshot(all), before, after, max: 10_000 })
-    // In the order of the store: if samples or causes are equal, the first one is shown.
-    const read = new Set(rows)
-    const [whole, some] = [all, all.filter((row) => read.has(row))].map((each) =>
-      impactOfRows(each, before, after),
-    ) as [ImpactWithRows, ImpactWithRows]
-    expect(meaningOf(some), `seed ${firstSeed + 70_000 + at}`).toEqual(meaningOf(whole))
-    if (whole.rows.length > 0) counts.changed++
-    counts.all += all.length
-    counts.read += rows?.length ?? 0
-    if ((rows?.length ?? 0) < all.length) counts.fewer++
+    const { changed, all, read } = await compareReadings(firstSeed + 70_000 + at)
+    if (changed) counts.changed++
+    counts.all += all
+    counts.read += read
+    if (read < all) counts.fewer++
   }
   tellAsked(context, counts)
   expect(counts.changed).toBeGreaterThan(worlds / 5)
   expect(counts.fewer).toBeGreaterThan(worlds / 2)
+})
+
+test("a set that both models have begins no change, though another part of its relation differs", async () => {
+  // `doc#b` loses a slot without tuples, and a tuple names `doc:2#b`; its reader is in a cycle, which no comparison of nodes unites.
+  expect(await compareReadings(71_033)).toEqual({ changed: true, all: 15, read: 10 })
 })
 
 const folders = (viewer: string) =>

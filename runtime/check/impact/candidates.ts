@@ -87,20 +87,16 @@ export class DifferenceCandidates {
       const isEmpty = forward.isEmpty(id)
       if (isEmpty && !this.#sets.hasAny(id)) continue
       for (const { relation, reach } of byType.get(typeOfMark(names.mark(id))) ?? [])
-        if (
-          (reach.isAny && !isEmpty) ||
-          hasSlot(this.#graph, id, reach.slots) ||
-          this.#hasSet(id, relation, reach)
-        )
+        if ((reach.isAny && !isEmpty) || hasSlot(this.#graph, id, reach.slots) || this.#hasSet(id, reach))
           this.#add(id, relation)
     }
   }
 
   /** Whether a set of the object is named that has only one side of a relation. */
-  #hasSet(object: number, relation: number, { same, isAny }: SlotReach): boolean {
+  #hasSet(object: number, { same, isAny }: SlotReach): boolean {
     const sets = this.#sets
     if (!sets.hasAny(object)) return false
-    return isAny || [relation, ...same].some((each) => sets.find(object, each) >= 0)
+    return isAny || [...same].some((each) => sets.find(object, each) >= 0)
   }
 
   *#addReaders(object: number, slot: number, relation: number): Generator<void> {
