@@ -1,17 +1,12 @@
-import { compareTests } from "../../runtime/expression/same-outcome.ts"
 import { lowerModel } from "../../runtime/model/lower.ts"
-import type {
-  AuthorizationModel,
-  Condition,
-  ModelPlan,
-  TypeDefinition,
-} from "../../runtime/plan/authorization-model.ts"
+import type { AuthorizationModel, ModelPlan, TypeDefinition } from "../../runtime/plan/authorization-model.ts"
 import { breaking, closes, type Finding, neutral, opens } from "../analysis/finding.ts"
-import { listChanges, pairsOf, same } from "../analysis/same.ts"
+import { pairsOf, same } from "../analysis/same.ts"
 import { listWords } from "../analysis/words.ts"
+import { ConditionUsers, conditionChanges } from "./compare-conditions.ts"
 import { DecidedTheSame } from "./decided-the-same.ts"
 import type { Dependants } from "./dependants.ts"
-import { conditionWords, type Relation, relationWords } from "./model-words.ts"
+import { type Relation, relationWords } from "./model-words.ts"
 import { relationChanges } from "./relation-changes.ts"
 import { changeOf, type UnplacedChange } from "./unplaced-change.ts"
 
@@ -31,12 +26,13 @@ export function compareModels(place: ModelPlace, before: ModelPlan, after: Model
   if (same(before, after)) return []
   // Decides equivalence by the meaning of both definitions; only what it cannot decide is compared by text.
   const answers = new DecidedTheSame(before, after)
+  const users = new ConditionUsers(after.model, place.dependants)
   const found = [
     ...pairsOf(typesOf(before.model), typesOf(after.model)).flatMap(({ key, old, next }) =>
       compareTypes(place, answers, key, old, next),
     ),
     ...pairsOf(before.model.conditions ?? {}, after.model.conditions ?? {}).flatMap(({ key, old, next }) =>
-      compareConditions(place, key, old, next),
+      conditionChanges(place, users.excludedIn(key), key, old, next),
     ),
   ]
   if (before.model.schema_version !== after.model.schema_version) {
@@ -183,59 +179,4 @@ function turnedAround(findings: readonly Finding[], against: ReadonlySet<string>
     ...(loses ? [opens(`it is excluded in ${names}: users who lose this relation may gain the others`)] : []),
     ...(gains ? [closes(`it is excluded in ${names}: users who get this relation may lose the others`)] : []),
   ]
-}
-
-/** A condition. Stored tuples name it, so removing it makes them ineffective. */
-function compareConditions(
-  place: ModelPlace,
-  name: string,
-  old: Condition | undefined,
-  next: Condition | undefined,
-): UnplacedChange[] {
-  const about = {
-    subject: { kind: "condition", name },
-    scope: { kind: "store", name: place.store },
-    path: place.path,
-    before: old === undefined ? undefined : conditionWords(old),
-    after: next === undefined ? undefined : conditionWords(next),
-  } as const
-  if (old === undefined)
-    return [changeOf({ ...about, action: "added" }, neutral("no stored tuple uses it yet"))]
-  if (next === undefined)
-    return [
-      changeOf({ ...about, action: "removed" }, breaking(`stored tuples \`with ${name}\` will be ignored`)),
-    ]
-  const findings: Finding[] = []
-  if (old.expression !== next.expression)
-    findings.push(
-      // Only a proof of equivalence is neutral. For all other differences, tuples may count on either side.
-      compareTests(old.expression, next.expression, true) === "same"
-        ? neutral("the condition is written differently but means the same")
-        : opens("tuples with this condition may now count where they did not, and the other way round"),
-    )
-  if (!same(old.parameters ?? {}, next.parameters ?? {})) findings.push(parameterChanges(old, next))
-  return findings.length === 0 ? [] : [changeOf({ ...about, action: "changed" }, findings)]
-}
-
-/** Parameters of a condition. Stored contexts have values for the old ones. */
-function parameterChanges(old: Condition, next: Condition): Finding {
-  const names = ({ parameters = {} }: Condition) => Object.keys(parameters)
-  const { removed, added } = listChanges(names(old), names(next))
-  const retyped = names(next).filter(
-    (name) => names(old).includes(name) && !same(old.parameters?.[name], next.parameters?.[name]),
-  )
-  const parts = [
-    ...(added.length === 0
-      ? []
-      : [`the tuple or the check must now provide ${listWords(added.map((name) => `\`${name}\``))}`]),
-    ...(removed.length === 0
-      ? []
-      : [`${listWords(removed.map((name) => `\`${name}\``))} in stored tuples is no longer a parameter`]),
-    ...(retyped.length === 0
-      ? []
-      : [
-          `the parameter ${listWords(retyped.map((name) => `\`${name}\``))} has another type, so values in stored tuples may be invalid`,
-        ]),
-  ]
-  return breaking(parts.join("; "))
 }

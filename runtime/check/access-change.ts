@@ -2,8 +2,8 @@
 export const accessChanges = ["gains", "loses", "may-gain", "may-lose", "undecided"] as const
 
 /**
- * How a user's access to an object changes. `may-gain` and `may-lose`: a condition decides, in one of the models or in both. `undecided`: a
- * condition decides in both models, so both may be equal.
+ * How a user's access to an object changes. `may-gain`: with some values for conditions the user gains the access, with none the user loses it;
+ * `may-lose` is the opposite. `undecided`: conditions decide in both models, and either may grant what the other denies, as far as is known.
  */
 export type AccessChange = (typeof accessChanges)[number]
 

@@ -2,12 +2,14 @@ import type { Adapt } from "./adapt.ts"
 import { checkSource } from "./check-source.ts"
 import { type CelClosure, noLocals } from "./closures.ts"
 import { TreeCompiler, type VariableReader } from "./compile-tree.ts"
+import { ConditionLimits, type ParameterLimits } from "./condition-limits.ts"
 import { contextConverter } from "./condition-values.ts"
 import { environmentOf } from "./environment.ts"
 import { ExpressionError } from "./expression-error.ts"
 import type { ExpressionFinding } from "./finding.ts"
 import { costMaxDefault, endMeter, startMeter } from "./meter.ts"
 import { reservedWords } from "./source-characters.ts"
+import type { TreeNode } from "./syntax-tree.ts"
 import { type CelTypeTree, listOf, mapOf, simpleTypes } from "./types.ts"
 import { UnknownValue } from "./unknown.ts"
 
@@ -54,6 +56,11 @@ export interface CompiledCondition {
    * never true or false if a missing parameter could change it.
    */
   evaluate(context: ConditionContext, demand?: ConditionDemand): ConditionOutcome
+  /**
+   * What the condition compares the parameters with that the context lacks. Undefined when it does more than compare single parameters with known
+   * values. Never throws.
+   */
+  limits(context: ConditionContext): ReadonlyMap<string, ParameterLimits> | undefined
 }
 
 /** A condition, or its findings. */
@@ -192,6 +199,8 @@ class Condition implements CompiledCondition {
   private readonly makePartial: () => Runner
   // Compiled on first use, when a parameter is missing: most conditions never need it.
   private partial: Runner | undefined
+  private readonly makeLimits: () => ConditionLimits
+  private known: ConditionLimits | undefined
 
   /** `used`: the parameters that the expression reads; others are not needed for its value. */
   constructor(
@@ -199,6 +208,7 @@ class Condition implements CompiledCondition {
     parameters: ReadonlyMap<string, Parameter>,
     used: ReadonlySet<string>,
     make: (isPartial: boolean) => Runner,
+    makeLimits: () => ConditionLimits,
   ) {
     this.name = name
     this.declared = Array.from(parameters.values())
@@ -207,6 +217,7 @@ class Condition implements CompiledCondition {
     this.used = [...used].sort()
     this.whole = make(false)
     this.makePartial = () => make(true)
+    this.makeLimits = makeLimits
   }
 
   /** Runs the condition. With missing parameters it may still be false or true, if they do not matter. */
@@ -224,6 +235,17 @@ class Condition implements CompiledCondition {
     if (demand === "needed" || outcome === false) return outcome
     return { missing: this.used.filter((name) => valueIn(context, name) === undefined) }
   }
+
+  limits(context: ConditionContext): ReadonlyMap<string, ParameterLimits> | undefined {
+    const cells: Cells = new Array(this.declared.length * 2)
+    const missing = new Set<string>()
+    for (const { name, index } of this.read) {
+      cells[index] = valueIn(context, name)
+      if (cells[index] === undefined) missing.add(name)
+    }
+    this.known ??= this.makeLimits()
+    return this.known.read(missing, cells)
+  }
 }
 
 type Runner = (cells: Cells) => unknown
@@ -238,9 +260,9 @@ export function compileCondition(condition: ConditionSource): ConditionCompilati
   const checked = checkSource(condition.expression, environment, "bool")
   if (!checked.ok) return { ok: false, findings: checked.findings }
   const readVariable = readParameter(parameters)
-  const make = (isPartial: boolean): Runner => {
+  const make = (isPartial: boolean, node: TreeNode = checked.tree): Runner => {
     const compiler = new TreeCompiler({ environment, readVariable, isPartial })
-    const closure = compiler.compile(checked.tree)
+    const closure = compiler.compile(node)
     const { slots } = compiler
     return (cells) => {
       const before = startMeter(costMaxDefault)
@@ -252,7 +274,13 @@ export function compileCondition(condition: ConditionSource): ConditionCompilati
     }
   }
   const used = new Set(checked.references.map(({ path }) => path[0] ?? ""))
-  return { ok: true, condition: new Condition(condition.name, parameters, used, make) }
+  const makeLimits = () =>
+    new ConditionLimits({
+      tree: checked.tree,
+      typeOf: (name) => parameters.get(name)?.type.name,
+      compile: (node) => make(false, node),
+    })
+  return { ok: true, condition: new Condition(condition.name, parameters, used, make, makeLimits) }
 }
 
 /**

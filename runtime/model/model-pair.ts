@@ -1,4 +1,4 @@
-import { compareTests, compareTruth } from "../expression/same-outcome.ts"
+import { type ConditionRelation, compareConditions } from "../expression/condition-change.ts"
 import type { Condition, ModelPlan, RelationNode, RelationPlans } from "../plan/authorization-model.ts"
 import { canonicalJson } from "../plan/canonical.ts"
 
@@ -26,12 +26,11 @@ export function pairOf(before: ModelPlan, after: ModelPlan): ModelPair {
 }
 
 /** `narrower`: a context in which the new condition is true is one in which the old one is. */
-export type ConditionChange = "narrower" | "wider" | "other"
+export type ConditionChange = Exclude<ConditionRelation, "same">
 
-function changeOf(old: Condition, next: Condition): ConditionChange | "same" {
+function changeOf(old: Condition, next: Condition): ConditionRelation {
   if (canonicalJson(old.parameters ?? {}) !== canonicalJson(next.parameters ?? {})) return "other"
-  const [was, is] = [old.expression, next.expression]
-  return was === is || compareTests(was, is, true) === "same" ? "same" : compareTruth(was, is)
+  return compareConditions(old, next).relation
 }
 
 /** Numbers of relations by name. */

@@ -138,9 +138,11 @@ export const rooms: readonly Room[] = [
     doors: [
       "compile",
       "condition",
+      "condition-change",
       "environment",
       "expression-error",
       "finding",
+      "joint-truths",
       "literals",
       "names-at",
       "plain-object",

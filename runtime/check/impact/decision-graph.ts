@@ -5,6 +5,7 @@ import { NamedUsers } from "./named-users.ts"
 import type { DirectSlot, ImpactSide, PairedPart } from "./paired-program.ts"
 import type { GraphTerms, PlanNodes } from "./plan-nodes.ts"
 import { SameNodes } from "./same-nodes.ts"
+import type { ConditionWays } from "./tuple-conditions.ts"
 
 /** Nodes between two yields. */
 const nodesAtOnce = 1_024
@@ -40,6 +41,8 @@ export class DecisionGraph {
   readonly kinds = new IntBuffer()
   /** Conditions that are undecided in what decides a node, as a bit set of `conditions`. */
   readonly undecided = new IntBuffer()
+  /** 1: an intersection, an exclusion or a gate is part of what decides a node, so that conditions may be needed together. */
+  readonly mixed = new IntBuffer()
   /** The greatest number of hops below a node. */
   readonly heights = new IntBuffer()
   /** 1: the node is the whole plan of a relation, at least in a cycle. */
@@ -77,10 +80,15 @@ export class DecisionGraph {
   }
 
   get bytes(): number {
-    const lists = [this.kinds, this.undecided, this.heights, this.roots, this.reads, this.readsStart].concat([
-      this.#readNodes,
-      this.#readerNodes,
-    ])
+    const lists = [
+      this.kinds,
+      this.undecided,
+      this.mixed,
+      this.heights,
+      this.roots,
+      this.reads,
+      this.readsStart,
+    ].concat([this.#readNodes, this.#readerNodes])
     const own = lists.reduce((sum, { bytes }) => sum + bytes, 4 * this.#finals.length)
     return own + this.#plans.bytes + this.users.bytes + this.#same.bytes
   }
@@ -88,6 +96,11 @@ export class DecisionGraph {
   /** Names of the conditions that are undecided, by the bits of `undecided`. */
   get conditions(): readonly string[] {
     return this.#plans.conditions.names
+  }
+
+  /** The ways in which undecided conditions, by their numbers, can be true and false together, as far as that is known. */
+  waysOf(numbers: readonly number[]): readonly ConditionWays[] {
+    return this.#plans.conditions.waysOf(numbers)
   }
 
   /** The node of a relation on an object as a model decides it, after `build` and before `forget` of the plans; -1 if it is not part of the graph. */
@@ -166,6 +179,7 @@ export class DecisionGraph {
 
   #noteGate(node: number, condition: number): void {
     this.hasUndecided = true
+    this.mixed.array[node] = 1
     this.gates.set(node, condition)
     this.#noteBits(node, this.#plans.conditions.bitOf(condition))
   }
@@ -251,13 +265,16 @@ export class DecisionGraph {
   #addNode(kind: number, kids: readonly number[], hops: 0 | 1): number {
     let conditions = 0
     let height = 0
+    let isMixed = kind === anyNode ? 0 : 1
     for (const kid of kids) {
       if (kid >> 1 >= this.count) continue
       conditions |= this.undecided.array[kid >> 1] as number
+      isMixed |= this.mixed.array[kid >> 1] as number
       height = Math.max(height, (this.heights.array[kid >> 1] as number) + hops)
     }
     this.kinds.push(kind)
     this.undecided.push(conditions)
+    this.mixed.push(isMixed)
     this.heights.push(height)
     this.roots.push(1)
     if (kind !== anyNode) for (const kid of kids) this.reads.push(kid)
@@ -320,13 +337,15 @@ export class DecisionGraph {
 
   /** All nodes of a cycle, which begins at `first`, depend on the same conditions, and on as many hops as the cycle has at most. */
   #levelCycle(first: number, hops: number): void {
-    let [conditions, height] = [0, 0]
+    let [conditions, height, isMixed] = [0, 0, 0]
     for (let node = first; node < this.count; node++) {
       conditions |= this.undecided.array[node] as number
+      isMixed |= this.mixed.array[node] as number
       height = Math.max(height, this.heights.array[node] as number)
     }
     for (let node = first; node < this.count; node++) {
       this.undecided.array[node] = conditions
+      this.mixed.array[node] = isMixed
       this.heights.array[node] = height + hops
     }
   }

@@ -277,10 +277,30 @@ export class Differences {
     masks[2] = (nextOpen & ~oldMay) | (nextSure & oldOpen)
     masks[3] = (oldOpen & ~nextMay) | (oldSure & nextOpen)
     masks[4] = oldOpen & nextOpen
-    for (let left = masks[4]; left !== 0; left &= left - 1) {
+    this.#tryConditions(old, next, word, users)
+  }
+
+  /** Looks closer at what conditions decide. Where only unions and one condition do in one of the models, the masks are right already. */
+  #tryConditions(old: number, next: number, word: number, users: readonly number[]): void {
+    const masks = this.#masks
+    const { mixed, undecided } = this.#terms.decisions
+    const isMixed = [old, next].some(
+      (node) => node !== nobody && (mixed.array[node] === 1 || bitCount(undecided.array[node] as number) > 1),
+    )
+    const both = masks[4] as number
+    const tried = both | (isMixed ? (masks[2] as number) | (masks[3] as number) : 0)
+    for (let left = tried; left !== 0; left &= left - 1) {
       const bit = left & -left
       const user = users[32 * word + 31 - Math.clz32(bit)] as number
-      if (this.#undecided.isEqual(old, next, user, word, bit)) masks[4] &= ~bit
+      const change =
+        (both & bit) === 0
+          ? this.#undecided.triedChangeOf(old, next, user, word, bit)
+          : this.#undecided.changeOf(old, next, user, word, bit)
+      if (change === undefined) continue
+      for (const kind of [2, 3, 4]) masks[kind] = (masks[kind] as number) & ~bit
+      if (change === "unchanged") continue
+      const kind = accessChanges.indexOf(change)
+      masks[kind] = (masks[kind] as number) | bit
     }
   }
 

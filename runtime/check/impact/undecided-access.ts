@@ -1,15 +1,19 @@
+import type { AccessChange } from "../access-change.ts"
 import { ConditionTables } from "./condition-tables.ts"
 import { anyNode, type DecisionGraph, nobody } from "./decision-graph.ts"
 import { Grouped, IntBuffer } from "./int-buffer.ts"
 import type { UserBatch } from "./user-batch.ts"
 
+/** What can become of an access that conditions decide. */
+type UndecidedChange = Extract<AccessChange, "may-gain" | "may-lose" | "undecided"> | "unchanged"
+
 /** Nodes that are visited for one access; what needs more stays undecided. */
 const nodesMax = 256
 
 /**
- * Finds undecided accesses that are equal in both models although conditions decide both. First by what a union leads to without further
- * conditions: tuples of the user with an undecided condition, gates, and intersections and exclusions. If these are the same in both models, the
- * access is the same whatever the conditions say. Then, where few conditions decide, by all ways in which they can be decided.
+ * Finds what an undecided access is in truth, because conditions may decide both models alike, or only to the user's advantage. First by what a union
+ * leads to without further conditions: tuples of the user with an undecided condition, gates, and intersections and exclusions. If these are the same
+ * in both models, the access is the same whatever the conditions say. Then, where few conditions decide, by all ways in which they can be decided.
  */
 export class UndecidedAccess {
   readonly #graph: DecisionGraph
@@ -35,14 +39,33 @@ export class UndecidedAccess {
     this.#tables = new ConditionTables(graph, batch, this.#kids)
   }
 
-  /** Whether a user of the batch (its position in the graph's users, or -1; and its bit of a word) has both nodes under the same conditions. */
-  isEqual(old: number, next: number, user: number, word: number, bit: number): boolean {
-    if (old === nobody || next === nobody) return false
+  /**
+   * What can become of the access of a user of the batch (its position in the graph's users, or -1; and its bit of a word) to a node that conditions
+   * decide in both models: `undecided` also when it is too much to find out.
+   */
+  changeOf(old: number, next: number, user: number, word: number, bit: number): UndecidedChange {
     this.#setUser(user)
-    const [a, b] = [this.#support(old, word, bit), this.#support(next, word, bit)]
-    if (a === undefined || b === undefined) return false
-    if (a.size === b.size && [...a].every((each) => b.has(each))) return true
-    return this.#tables.areEqual(old, next, this.#own, word, bit)
+    if (old !== nobody && next !== nobody) {
+      const [a, b] = [this.#support(old, word, bit), this.#support(next, word, bit)]
+      const isSame = a !== undefined && b !== undefined && a.size === b.size
+      if (isSame && [...a].every((each) => b.has(each))) return "unchanged"
+    }
+    return this.triedChangeOf(old, next, user, word, bit) ?? "undecided"
+  }
+
+  /** The same by trying; undefined when it is too much. */
+  triedChangeOf(
+    old: number,
+    next: number,
+    user: number,
+    word: number,
+    bit: number,
+  ): UndecidedChange | undefined {
+    this.#setUser(user)
+    const found = this.#tables.compare(old, next, this.#own, word, bit)
+    if (found === undefined) return undefined
+    if (found.gains) return found.loses ? "undecided" : "may-gain"
+    return found.loses ? "may-lose" : "unchanged"
   }
 
   #setUser(user: number): void {
