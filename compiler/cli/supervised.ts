@@ -26,7 +26,9 @@ export class Supervisor {
   readonly #relay: ChildProcess | undefined
   readonly #ended: Promise<unknown> = Promise.resolve()
   readonly #watchdogMs: number | undefined
-  #timer: NodeJS.Timeout | undefined
+  readonly #timers: NodeJS.Timeout[] = []
+  #status: string | undefined
+  #isStopping = false
 
   /** Without `NOTIFY_SOCKET` in `env` every method does nothing. `onFailure` gets the reason of the first message that could not be sent. */
   constructor(
@@ -57,27 +59,40 @@ export class Supervisor {
       this.#watchdogMs = Number(micros) / 1_000
   }
 
-  /** The process serves; `status` is shown by `systemctl status`. From now on, a process whose event loop hangs misses its signs of life. */
-  ready(status: string): void {
-    this.#send(`STATUS=${status}`)
+  /**
+   * The process serves. `systemctl status` shows the text of `status`, which is asked now and again every `statusMs` ms. From now on, a process
+   * whose event loop hangs misses its signs of life.
+   */
+  async ready(status: () => Promise<string>, statusMs = 10_000): Promise<void> {
+    if (this.#relay === undefined) return
+    await this.#sendStatus(status)
     this.#send("READY=1")
+    this.#timers.push(setInterval(() => void this.#sendStatus(status), statusMs).unref())
     if (this.#watchdogMs === undefined) return
     // Twice in each period, as sd_watchdog_enabled(3) advises.
-    this.#timer = setInterval(() => this.#send("WATCHDOG=1"), this.#watchdogMs / 2).unref()
+    this.#timers.push(setInterval(() => this.#send("WATCHDOG=1"), this.#watchdogMs / 2).unref())
   }
 
   /** The process ends. Signs of life go on until `close`, because requests may need some seconds. */
   stopping(): void {
+    this.#isStopping = true
     this.#send("STATUS=completing requests")
     this.#send("STOPPING=1")
   }
 
   /** Resolves when all messages are sent. */
   async close(): Promise<void> {
-    clearInterval(this.#timer)
+    for (const timer of this.#timers) clearInterval(timer)
     this.#relay?.ref()
     this.#relay?.stdin?.end()
     await this.#ended
+  }
+
+  async #sendStatus(ask: () => Promise<string>): Promise<void> {
+    const status = await ask()
+    if (status === this.#status || this.#isStopping) return
+    this.#status = status
+    this.#send(`STATUS=${status}`)
   }
 
   #send(message: string): void {

@@ -23,7 +23,7 @@ describe("the messages to systemd", () => {
       const failures: string[] = []
       const env = { NOTIFY_SOCKET: path, WATCHDOG_USEC: "100000", WATCHDOG_PID: "17" }
       const supervisor = new Supervisor(env, 17, (reason) => failures.push(reason))
-      supervisor.ready("serving\nREADY=0")
+      await supervisor.ready(async () => "serving\nREADY=0")
       await expect.poll(() => messages().filter((each) => each === "WATCHDOG=1").length).toBeGreaterThan(2)
       supervisor.stopping()
       await supervisor.close()
@@ -40,9 +40,29 @@ describe("the messages to systemd", () => {
     const { path, messages } = await socketHere()
     const env = { NOTIFY_SOCKET: path, WATCHDOG_USEC: "1000", WATCHDOG_PID: "18" }
     const supervisor = new Supervisor(env, 17, () => undefined)
-    supervisor.ready("serving")
+    await supervisor.ready(async () => "serving")
     await supervisor.close()
     await expect.poll(messages).toEqual(["STATUS=serving", "READY=1"])
+  })
+
+  test.skipIf(missing !== undefined)("say once that the state is another one", async () => {
+    const { path, messages } = await socketHere()
+    const supervisor = new Supervisor({ NOTIFY_SOCKET: path }, 17, () => expect.unreachable())
+    let asked = 0
+    const states = ["not ready: no plan", "not ready: no plan", "serving"]
+    await supervisor.ready(async () => states[Math.min(asked++, 2)] ?? "", 1)
+    await expect.poll(() => asked).toBeGreaterThan(4)
+    supervisor.stopping()
+    await supervisor.close()
+    await expect
+      .poll(messages)
+      .toEqual([
+        "STATUS=not ready: no plan",
+        "READY=1",
+        "STATUS=serving",
+        "STATUS=completing requests",
+        "STOPPING=1",
+      ])
   })
 
   test("that cannot be sent are reported once", async () => {
@@ -50,7 +70,7 @@ describe("the messages to systemd", () => {
     const supervisor = new Supervisor({ NOTIFY_SOCKET: "/nowhere/notify" }, 17, (reason) =>
       failures.push(reason),
     )
-    supervisor.ready("serving")
+    await supervisor.ready(async () => "serving")
     supervisor.stopping()
     await supervisor.close()
     expect(failures).toHaveLength(1)
@@ -59,7 +79,7 @@ describe("the messages to systemd", () => {
 
   test("without NOTIFY_SOCKET are not sent", async () => {
     const supervisor = new Supervisor({}, 17, () => expect.unreachable())
-    supervisor.ready("serving")
+    await supervisor.ready(async () => "serving")
     supervisor.stopping()
     await supervisor.close()
   })

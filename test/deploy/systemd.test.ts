@@ -107,7 +107,7 @@ describePostgres("serve under systemd", () => {
     expect(printed).toContain(`"sockets":["127.0.0.1:${control}"]`)
     await until(() => messages().includes("WATCHDOG=1"))
     expect(messages().slice(0, 2)).toEqual([
-      expect.stringMatching(/^STATUS=not ready at the start: no plan was applied yet/),
+      expect.stringMatching(/^STATUS=not ready: no plan was applied yet/),
       "READY=1",
     ])
     child.kill("SIGTERM")

@@ -141,7 +141,10 @@ export const serve = command(serveLine, async (args, io) => {
   for (const reason of missing) log.warn(`not ready: ${reason}`)
   if (workers === 1)
     for (const socket of unusedSockets()) log.warn({ socket }, "no listener uses this passed socket")
-  supervisor.ready(missing[0] === undefined ? "serving" : `not ready at the start: ${missing[0]}`)
+  await supervisor.ready(async () => {
+    const [reason] = await runtime.notReady()
+    return reason === undefined ? "serving" : `not ready: ${reason}`
+  })
   const failure = await ("failed" in runtime ? Promise.race([stopped, runtime.failed]) : stopped)
   log.info("shutting down: running requests are completed, new ones are refused")
   supervisor.stopping()
