@@ -1,14 +1,5 @@
 import { execFile, spawn } from "node:child_process"
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-} from "node:fs"
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, dirname, join } from "node:path"
 import { promisify } from "node:util"
@@ -16,31 +7,11 @@ import { afterEach, expect, test } from "vitest"
 import manifest from "../../package.json" with { type: "json" }
 import { createDatabase, describePostgres } from "../postgres.ts"
 import { projectRoot } from "../structure/tree.ts"
+import { restOf, stages, text } from "../support/containerfile.ts"
 import { freePort } from "../support/free-port.ts"
 import { until } from "../support/until.ts"
 
-interface Instruction {
-  readonly word: string
-  readonly rest: string
-}
-
-/** Instructions by stage; a line goes on behind a backslash. */
-function stagesOf(text: string): Instruction[][] {
-  const stages: Instruction[][] = []
-  const lines = text.replace(/^#.*\n/gm, "").replace(/\\\n\s*/g, "")
-  for (const line of lines.split("\n").filter((each) => each.trim() !== "")) {
-    const [, word = "", rest = ""] = /^([A-Z]+) (.*)$/.exec(line) ?? []
-    if (word === "FROM") stages.push([])
-    stages.at(-1)?.push({ word, rest })
-  }
-  return stages
-}
-
-const text = readFileSync(`${projectRoot}runtime/Containerfile`, "utf8")
-const stages = stagesOf(text)
 const [build = [], final = []] = stages
-const restOf = (stage: readonly Instruction[], word: string) =>
-  stage.filter((each) => each.word === word).map(({ rest }) => rest)
 const wordsOf = (word: string) => JSON.parse(restOf(final, word).at(-1) ?? "[]") as string[]
 
 test("the image is built by npm ci, and its last stage has a number for a user, the package's version and no package manager's work", () => {
