@@ -9,6 +9,7 @@ import { rowOf } from "../../runtime/check/tuple.ts"
 import type { ImpactLine } from "../../runtime/control/impact.ts"
 import { fileReason } from "../../runtime/plan/file-reason.ts"
 import type { Plan, PlanBody } from "../../runtime/plan/plan.ts"
+import { changedBranches } from "../diff/changed-branch.ts"
 import type { StorePeople } from "../diff/people.ts"
 import { StoreUses } from "../diff/relation-uses.ts"
 import { CliError, type OptionValues } from "./command.ts"
@@ -105,6 +106,7 @@ export async function peopleOfFile(
     await rows?.close()
     return peopleOf(
       after,
+      changed,
       { store: name, source: file, revision: null, tuples: tuples.count, whole: true },
       step.value,
     )
@@ -143,6 +145,7 @@ export async function peopleOfRunning(
       found.push(
         peopleOf(
           after,
+          changed.find(({ name }) => name === line.store),
           { store: line.store, source: "the running store", revision, tuples, whole },
           line.impact,
         ),
@@ -183,17 +186,27 @@ function storeOf({ authz }: PlanBody, given: string | undefined): string {
 /** Joins a comparison with what the project says about its relations. */
 export function peopleOf(
   { plan, origins }: Plan,
+  changed: Pick<ChangedStore, "before" | "after"> | undefined,
   from: Pick<StorePeople, "store" | "source" | "revision" | "tuples" | "whole">,
   impact: AccessImpact,
 ): StorePeople {
   const uses = new StoreUses(plan, from.store)
+  const originOf = (relation: string) => {
+    const path = `authz.stores.${from.store}.${relation}`
+    const [old, next] = [changed?.before.plan.model, changed?.after.plan.model]
+    const branches = old === undefined || next === undefined ? [] : changedBranches(old, next, relation)
+    return (
+      branches.map((branch) => origins[`${path} ${branch}`]).find((each) => each !== undefined) ??
+      origins[path]
+    )
+  }
   return {
     ...from,
     impact,
     relations: impact.relations.map((each) => ({
       impact: each,
       uses: uses.of(each.relation),
-      origin: origins[`authz.stores.${from.store}.${each.relation}`],
+      origin: originOf(each.relation),
     })),
   }
 }

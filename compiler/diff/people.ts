@@ -7,7 +7,10 @@ import type { RelationUses } from "./relation-uses.ts"
 export interface RelationPeople {
   readonly impact: RelationImpact
   readonly uses: RelationUses
-  /** `file:line` of the relation in the new text, if known. */
+  /**
+   * `file:line` of the relation in the new text, if known; `file:line:column` of the branch that differs, or stands where one is gone, if its own
+   * definition was changed.
+   */
   readonly origin: string | undefined
 }
 

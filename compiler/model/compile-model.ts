@@ -31,6 +31,8 @@ export interface CompiledModel {
   readonly model: AuthorizationModel
   readonly types: ReadonlyMap<string, DeclaredType>
   readonly conditions: ReadonlyMap<string, Span>
+  /** Places in the text of the language; undefined for JSON. */
+  readonly placeOf: PlaceOf | undefined
 }
 
 /** `parts` reads the files that a `fga.mod` names (a `Project` can); only a `fga.mod` needs it. `limits` replaces single limits of runtime/model. */
@@ -107,7 +109,7 @@ function compileDocument(
   // The reader already reported modules it could not read. Without them this would be a different model.
   if (mistakes.blocked || document.namesMissing) return undefined
   reportLints(model, placeOf, mistakes)
-  return { file: mistakes.file, model, ...declarationsOf(document) }
+  return { file: mistakes.file, model, placeOf, ...declarationsOf(document) }
 }
 
 function hasVersion({ kind }: ModelFinding): boolean {
@@ -121,7 +123,7 @@ function compileJson(mistakes: ModelMistakes, limits: Partial<ModelLimits>): Com
   reportFindings(validateModel(json.model, { limits }), json.placeOf, mistakes)
   if (mistakes.blocked) return undefined
   reportLints(json.model, json.placeOf, mistakes)
-  return { file: mistakes.file, model: json.model, ...declaredIn(json) }
+  return { file: mistakes.file, model: json.model, placeOf: undefined, ...declaredIn(json) }
 }
 
 function reportLints(model: AuthorizationModel, placeOf: PlaceOf, mistakes: ModelMistakes): void {

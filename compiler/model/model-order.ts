@@ -35,7 +35,8 @@ function restrictionsInOrder({
   return listed === undefined ? more : { ...more, directly_related_user_types: inOrder(listed, () => false) }
 }
 
-function usersetInOrder(userset: Userset): Userset {
+/** A definition in the canonical order of plans. */
+export function usersetInOrder(userset: Userset): Userset {
   if ("union" in userset) return { union: { child: partsInOrder(userset.union.child) } }
   if ("intersection" in userset) return { intersection: { child: partsInOrder(userset.intersection.child) } }
   if (!("difference" in userset)) return userset

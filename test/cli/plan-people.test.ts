@@ -109,7 +109,7 @@ const told = `people of store docs
           group:eng#member: tuple user:ann member group:eng
       after: denied, nothing grants it
     AuthZEN: action \`old\` on \`doc\`
-  doc#viewer  docs.fga:15
+  doc#viewer  docs.fga:15:45
     + 2 gains of named users
       members of group:eng (2) on 1 object
     + 1 gain of sets as users
@@ -122,7 +122,7 @@ const told = `people of store docs
             folder:1#editor: tuple group:eng#member editor folder:1
               group:eng#member: tuple user:ann member group:eng
     AuthZEN: action \`viewer\` on \`doc\`
-  folder#viewer  docs.fga:10
+  folder#viewer  docs.fga:10:30
     + 2 gains of named users
       members of group:eng (2) on 1 object
     + 1 gain of sets as users
@@ -213,4 +213,26 @@ test("a tuple that is none is named with its line", async () => {
   writeFileSync(join(cwd, "tuples.jsonl"), `${lines}{"user": "user:x"}\n`)
   const { err } = await run({ cwd }, "plan", "--against", "old.json", "--tuples", "tuples.jsonl")
   expect(err).toContain("tuples.jsonl:9: a tuple needs `user`, `relation` and `object`")
+})
+
+test("the place of a changed definition is that of its branch", async () => {
+  const placeOf = async (before: string, after: string) => {
+    const reader = (text: string) => model.replace("viewer but not blocked", text)
+    const cwd = folderWith({ "gateway.conf": gateway, "docs.fga": reader(before), "tuples.jsonl": lines })
+    await run({ cwd }, "plan", "--against", "empty", "--out", "old.json")
+    writeFileSync(join(cwd, "docs.fga"), reader(after))
+    const { out, err } = await run({ cwd }, "plan", "--against", "old.json", "--tuples", "tuples.jsonl")
+    return /doc#can_read {2}(docs\.fga\S*)/.exec(out)?.[1] ?? out + err
+  }
+  expect(await placeOf("viewer or old", "viewer or blocked or old")).toBe("docs.fga:16:32")
+  expect(await placeOf("viewer or blocked or old", "old or viewer")).toBe("docs.fga:16")
+  expect(await placeOf("viewer or (old but not blocked)", "viewer or (blocked but not old)")).toBe(
+    "docs.fga:16:33",
+  )
+  expect(await placeOf("viewer", "old or viewer")).toBe("docs.fga:16:22")
+  expect(await placeOf("blocked but not viewer", "blocked or viewer")).toBe("docs.fga:16")
+  expect(await placeOf("[user] or blocked", "[user,\n      group#member] or viewer")).toBe("docs.fga:17:24")
+  expect(await placeOf("[user] or viewer", "[user,\n      group#member] or viewer")).toContain(
+    "nobody gains or loses access",
+  )
 })

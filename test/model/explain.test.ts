@@ -200,6 +200,7 @@ test("who could have a relation is what the engine's plans say, and each has a w
         model: random,
         types: new Map(),
         conditions: new Map(),
+        placeOf: undefined,
       }
       for (const relation of index.relations) {
         const { type, name } = relation

@@ -790,6 +790,7 @@ export const rooms: readonly Room[] = [
   {
     path: "compiler/model",
     doors: [
+      "branch-places",
       "ast",
       "compile-model",
       "declared-names",
@@ -934,7 +935,15 @@ export const rooms: readonly Room[] = [
   },
   {
     path: "compiler/diff",
-    doors: ["change", "compare-plans", "people", "plan-text", "relation-uses", "step-words"],
+    doors: [
+      "change",
+      "changed-branch",
+      "compare-plans",
+      "people",
+      "plan-text",
+      "relation-uses",
+      "step-words",
+    ],
     may: [
       "compiler/analysis",
       "compiler/gateway",

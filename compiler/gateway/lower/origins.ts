@@ -1,5 +1,6 @@
 import type { PlanBody } from "../../../runtime/plan/plan.ts"
 import type { Span } from "../../core/source.ts"
+import { branchPlaces } from "../../model/branch-places.ts"
 import type { PlanSchemas } from "../../openapi/plan-schemas.ts"
 import { headSpan, statementOf } from "../bind/bound.ts"
 import { authzPdp } from "../bind/names.ts"
@@ -96,6 +97,17 @@ export class Origins {
       for (const [relation, place] of relations) this.#add(`${path}.${type}#${relation}`, place)
     }
     for (const [name, span] of conditions ?? []) this.#add(`${path}.condition ${name}`, span)
+    this.#branches(store, path)
+  }
+
+  /** Branches of definitions (`doc#viewer union.child.1`), and types in lists (`doc#viewer direct.1`), with their column. */
+  #branches(store: string, path: string): void {
+    const { source, plan } = this.#models.get(store) ?? {}
+    if (source === undefined || plan === undefined) return
+    for (const { name, span } of branchPlaces(source, plan.model)) {
+      const { line, column } = span.file.position(span.start)
+      this.#origins.set(`${path}.${name}`, `${span.file.path}:${line}:${column}`)
+    }
   }
 
   #steps(path: string, steps: readonly Lowered[]): void {
