@@ -54,7 +54,7 @@ const onlyLong = [
   "test/process/{canary-fleet,failover,kept-plan,lost-plans,outage-rollbacks,pooler,replicas,rolled-back}.test.ts",
   "test/redis/topologies.test.ts",
   "test/store/{capabilities,faults,pglite,prune,replicas}.test.ts",
-  "test/workers/{canary,ends,sockets,worker-faults}.test.ts",
+  "test/workers/{canary,ends,outage,sockets,worker-faults}.test.ts",
 ]
 const {
   SALLYPORT_TEST_QUERIES = "1000000",

@@ -60,6 +60,8 @@ export const outageRollbackRequest = z.strictObject({
   base: z.number().int().min(1),
   baseStamp: z.string().optional(),
   author: planAuthor,
+  /** Also when a canary ran when the database last answered, or when that is unknown. */
+  despiteCanary: z.boolean().optional(),
 })
 
 /**

@@ -13,7 +13,7 @@ import { newId } from "../store/ids.ts"
 import { listenToPlans, type PlanIdentity } from "../store/plans.ts"
 import type { Log } from "../telemetry/log.ts"
 import { PlanRefused } from "./plan-keeper.ts"
-import type { CanaryBegun, CanaryEntry } from "./ports.ts"
+import type { CanaryBegun, CanaryEntry, CanaryKnowledge } from "./ports.ts"
 import { isSamePlan, unreadable } from "./refused-plan.ts"
 
 /** Serves a second plan in this process. `prepareCanary` rejects with `PlanRefused` when it cannot run the plan. */
@@ -49,7 +49,7 @@ export class CanaryKeeper {
   /** The canary whose plan this process cannot serve. */
   #refused: string | undefined
   #confirmedAtMs = performance.now()
-  #isRunning = false
+  #known: CanaryKnowledge = "unknown"
   #turn: Promise<unknown> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
   #stopListening: () => void = () => undefined
@@ -61,9 +61,9 @@ export class CanaryKeeper {
     this.#settings = settings
   }
 
-  /** Whether a canary ran when the database last answered. */
-  get isRunning(): boolean {
-    return this.#isRunning
+  /** Whether a canary ran when the database last answered; `unknown` if it has not since this process started. */
+  get known(): CanaryKnowledge {
+    return this.#known
   }
 
   /** Follows from then on. Does not reject: failures are retried. */
@@ -103,7 +103,7 @@ export class CanaryKeeper {
         return { kind: begun }
       }
       prepared.activate()
-      this.#isRunning = true
+      this.#known = "running"
       this.#serves(begun)
       return { kind: "begun", canary: begun }
     }).catch((error: unknown) => {
@@ -117,7 +117,7 @@ export class CanaryKeeper {
     try {
       const canary = await newestCanary(database)
       this.#confirmedAtMs = performance.now()
-      this.#isRunning = canary?.state === "running"
+      this.#known = canary?.state === "running" ? "running" : "none"
       if (canary === undefined || !this.#shallServe(canary)) this.#end(canary?.reason)
       else if (canary.id !== this.#serving && canary.id !== this.#refused) await this.#serve(canary)
       await this.onSeen(canary)

@@ -59,7 +59,9 @@ async function rollBack(
   const running = outage.running()
   if (running === undefined || !isNamed(running.place, body))
     return sendStaleHere(reply, body, running?.place)
-  const reason = refusalOf(outage, running, target.plan.plan, enforcesChangeRules)
+  const reason =
+    refusalOf(outage, running, target.plan.plan, enforcesChangeRules) ??
+    (body.despiteCanary === true ? undefined : canaryRefusal(outage))
   if (reason !== undefined) return sendProblem(reply, "refused", `${reason}; nothing was changed`)
   if (running.place.digest === target.plan.digest)
     return sendProblem(reply, "conflict", `plan ${running.place.serial} is served, and has the same content`)
@@ -95,7 +97,7 @@ async function noted(
 
 /** Why the target may not replace the running plan while the database is unavailable; undefined: it may. */
 function refusalOf(
-  outage: Pick<OutagePorts, "refusedSerial" | "isCanaryRunning">,
+  outage: Pick<OutagePorts, "refusedSerial">,
   { place, body: running }: RunningPlan,
   target: PlanBody,
   enforcesChangeRules: boolean,
@@ -110,9 +112,19 @@ function refusalOf(
   }
   if (storesOf(running) !== storesOf(target))
     return "the plans declare different stores or models, and the stores cannot follow without the database"
-  if (outage.isCanaryRunning())
-    return "a canary ran when the database last answered, and whether it is over cannot be known"
   return undefined
+}
+
+/** A canary compares the running plan with its own, so another plan beside it needs a consent. */
+function canaryRefusal(outage: Pick<OutagePorts, "knownCanary">): string | undefined {
+  switch (outage.knownCanary()) {
+    case "none":
+      return undefined
+    case "running":
+      return "a canary ran when the database last answered, and whether it is over cannot be known (--despite-canary rolls back anyway)"
+    case "unknown":
+      return "this process has not reached the database since its start, so whether a canary runs cannot be known (--despite-canary rolls back anyway)"
+  }
 }
 
 /** The rules that need the database. Rules that this version cannot read allow nothing. */

@@ -236,14 +236,16 @@ export type OutageOutcome =
   | { readonly kind: "stale"; readonly running: PlanPlace | undefined }
   | { readonly kind: "refused"; readonly problems: readonly ApplyProblem[] }
 
+/** Whether a canary ran when the database last answered. `unknown`: it has not answered since this process started. */
+export type CanaryKnowledge = "running" | "none" | "unknown"
+
 /** What a process that keeps plans on disk can do while the database is unavailable. */
 export interface OutagePorts {
   /** Undefined: no plan, or one from a file. */
   running(): RunningPlan | undefined
   /** Serial of a newer plan that this process cannot serve; null: none. */
   refusedSerial(): number | null
-  /** What was last known. */
-  isCanaryRunning(): boolean
+  knownCanary(): CanaryKnowledge
   /** The kept plans, the last one first. */
   kept(): Promise<readonly PlanRecord[]>
   /** A text says why the plan cannot be used; undefined: it is not kept. */

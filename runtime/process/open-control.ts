@@ -170,7 +170,7 @@ function outagePortsOf({ outage, keeper, canaries }: ControlParts): OutagePorts 
     outage && {
       running: () => keeper.running,
       refusedSerial: () => keeper.refusedSerial,
-      isCanaryRunning: () => canaries.isRunning,
+      knownCanary: () => canaries.known,
       kept: () => outage.plans.list(),
       find: (serial) => outage.plans.find(serial),
       rollBack: (request) => keeper.rollBackAlone(request),

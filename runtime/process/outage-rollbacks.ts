@@ -59,18 +59,22 @@ export class OutageRollbacks implements OutageJournal {
   /** Called with the rows that the audit log got. */
   onTaken: (taken: OutageTaken) => void = () => undefined
 
-  /** `name` tells processes apart that share the folder; it stays the same after a restart. */
+  /**
+   * `name` tells processes apart that share the folder; it stays the same after a restart. `key`: a secret that authenticates the journal, also the same
+   * after a restart.
+   */
   constructor(parts: {
     readonly database: Database
     readonly log: Log
     readonly plans: KeptPlans
     readonly name: string
+    readonly key: string
   }) {
-    const { database, log, plans, name } = parts
+    const { database, log, plans, name, key } = parts
     this.#database = database
     this.#log = log
     this.plans = plans
-    this.#journal = new RollbackJournal(join(plans.folder, `${digestOf(name).slice(0, 16)}.journal`))
+    this.#journal = new RollbackJournal(join(plans.folder, `${digestOf(name).slice(0, 16)}.journal`), key)
   }
 
   append(content: AuditContent): Promise<JournalPlace> {
@@ -192,5 +196,6 @@ export function planDiskOf(
     return { disk, outage: undefined }
   // Processes of one machine have different addresses.
   const name = addressText(control.listen)
-  return { disk, outage: new OutageRollbacks({ database, log, plans: disk.plans, name }) }
+  const { token: key = "" } = control
+  return { disk, outage: new OutageRollbacks({ database, log, plans: disk.plans, name, key }) }
 }

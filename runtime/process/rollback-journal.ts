@@ -5,10 +5,16 @@ import * as z from "zod"
 import type { JournalPlace } from "../control/audit.ts"
 import { canonicalJson } from "../plan/canonical.ts"
 import { type AuditContent, chainHash } from "../store/audit-log.ts"
+import { isSameMac, JournalHead } from "./journal-head.ts"
 import { readOwnFile, syncFolder, Unusable } from "./own-file.ts"
 
-/** A row on disk. `entry`: canonical JSON of its content with `journal`, `seq` and `at`. */
-const journalLine = z.strictObject({ seq: z.number().int().positive(), hash: z.string(), entry: z.string() })
+/** A row on disk. `entry`: canonical JSON of its content with `journal`, `seq` and `at`. `mac`: of the hash. */
+const journalLine = z.strictObject({
+  seq: z.number().int().positive(),
+  hash: z.string(),
+  mac: z.string(),
+  entry: z.string(),
+})
 const journalEntry = z.looseObject({
   journal: z.uuid(),
   seq: z.number().int().positive(),
@@ -35,14 +41,17 @@ export interface Journal {
 
 /**
  * What operators did in this process while the database was unavailable: a file of rows, each with the hash of the row before it, until the audit log
- * has them. A row is on disk before its change is made. The chain begins with the id of the journal.
+ * has them. A row is on disk before its change is made. The chain begins with the id of the journal. Its end is in a file of its own, so that a tail
+ * that was cut is noticed; both are authenticated with a key that is not on this disk.
  */
 export class RollbackJournal {
   readonly #path: string
+  readonly #head: JournalHead
   #turn: Promise<unknown> = Promise.resolve()
 
-  constructor(path: string) {
+  constructor(path: string, key: string) {
     this.#path = path
+    this.#head = new JournalHead(`${path}.head`, key)
   }
 
   /**
@@ -57,8 +66,13 @@ export class RollbackJournal {
       const last = rows.at(-1)
       const seq = (last?.seq ?? 0) + 1
       const entry = canonicalJson({ ...content, journal: id, seq, at: new Date().toISOString() })
-      const line = { seq, hash: chainHash(last?.hash ?? id, entry), entry }
-      await this.#write(`${JSON.stringify(line)}\n`, bytes, before === undefined)
+      const hash = chainHash(last?.hash ?? id, entry)
+      const line = { seq, hash, mac: this.#head.macOf(hash), entry }
+      // Before the first row, so that a journal without a head is one whose head was removed.
+      if (rows.length === 0) await this.#head.write({ journal: id, rows: 0, hash: id, isTaken: false })
+      await this.#write(`${JSON.stringify(line)}\n`, bytes, before === undefined, () =>
+        this.#head.write({ journal: id, rows: seq, hash, isTaken: false }),
+      )
       return { journal: id, seq }
     })
   }
@@ -78,9 +92,8 @@ export class RollbackJournal {
       if (journal === undefined) return undefined
       await take(journal)
       try {
-        if (journal.damage === undefined) await rm(this.#path, { force: true })
-        else await rename(this.#path, `${this.#path}.altered-${randomUUID()}`)
-        await syncFolder(dirname(this.#path))
+        if (journal.damage === undefined) await this.#remove(journal)
+        else await this.#setAside()
         return undefined
       } catch (error) {
         return `${this.#path}: ${error instanceof Error ? error.message : String(error)}`
@@ -88,21 +101,59 @@ export class RollbackJournal {
     })
   }
 
+  /** The head says first that the journal was taken: else it would be missing when this process is killed in between. */
+  async #remove({ id }: Journal): Promise<void> {
+    await this.#head.write({ journal: id, rows: 0, hash: id, isTaken: true })
+    await rm(this.#path, { force: true })
+    await syncFolder(dirname(this.#path))
+    await this.#head.remove()
+  }
+
+  async #setAside(): Promise<void> {
+    const name = `altered-${randomUUID()}`
+    for (const path of [this.#path, this.#head.path])
+      await rename(path, `${path}.${name}`).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== "ENOENT") throw error
+      })
+    await syncFolder(dirname(this.#path))
+  }
+
   async #read(): Promise<Journal | undefined> {
+    const journal = await this.#readRows()
+    if (journal?.damage !== undefined) return journal
     try {
-      return journalOf(await readOwnFile(this.#path))
+      const head = await this.#head.read()
+      if (head?.isTaken === true && (journal === undefined || journal.id === head.journal)) {
+        await this.#remove({ id: head.journal, rows: [], damage: undefined, bytes: 0 })
+        return undefined
+      }
+      const damage = this.#head.damageOf(head, journal)
+      if (damage === undefined) return journal
+      const found = journal ?? { id: head?.journal ?? "", rows: [], bytes: 0 }
+      return { ...found, damage: `${damage} (${this.#path})` }
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined
-      const reason = error instanceof Error ? error.message : String(error)
-      const { ino, mtimeMs } = await stat(this.#path).catch(() => ({ ino: 0, mtimeMs: 0 }))
-      // The same id each time, so that the audit log has it once.
-      const id = `${ino}-${mtimeMs}`
-      return { id, rows: [], damage: `the journal cannot be used (${this.#path}): ${reason}`, bytes: 0 }
+      return this.#unusable(error)
     }
   }
 
-  /** Writes behind the whole rows. After a failure the file is as before. */
-  async #write(line: string, bytes: number, isNew: boolean): Promise<void> {
+  async #readRows(): Promise<Journal | undefined> {
+    try {
+      return journalOf(await readOwnFile(this.#path), (hash) => this.#head.macOf(hash))
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code === "ENOENT" ? undefined : this.#unusable(error)
+    }
+  }
+
+  async #unusable(error: unknown): Promise<Journal> {
+    const reason = error instanceof Error ? error.message : String(error)
+    const { ino, mtimeMs } = await stat(this.#path).catch(() => ({ ino: 0, mtimeMs: 0 }))
+    // The same id each time, so that the audit log has it once.
+    const id = `${ino}-${mtimeMs}`
+    return { id, rows: [], damage: `the journal cannot be used (${this.#path}): ${reason}`, bytes: 0 }
+  }
+
+  /** Writes behind the whole rows, then does what belongs to it. After a failure the file is as before. */
+  async #write(line: string, bytes: number, isNew: boolean, then: () => Promise<void>): Promise<void> {
     const folder = dirname(this.#path)
     await mkdir(folder, { recursive: true, mode: 0o700 })
     const file = await open(this.#path, isNew ? "wx" : "r+", 0o600)
@@ -111,6 +162,7 @@ export class RollbackJournal {
       await file.write(line, bytes)
       await file.sync()
       if (isNew) await syncFolder(folder)
+      await then()
     } catch (error) {
       await file.truncate(bytes).catch(() => undefined)
       throw error
@@ -126,7 +178,7 @@ export class RollbackJournal {
   }
 }
 
-function journalOf(text: string): Journal | undefined {
+function journalOf(text: string, macOf: (hash: string) => string): Journal | undefined {
   const whole = text.slice(0, text.lastIndexOf("\n") + 1)
   // Only the beginning of the first row: its process was killed before it changed anything.
   if (whole === "") return { id: randomUUID(), rows: [], damage: undefined, bytes: 0 }
@@ -140,7 +192,8 @@ function journalOf(text: string): Journal | undefined {
       row !== undefined &&
       row.seq === (before?.seq ?? 0) + 1 &&
       row.content["journal"] === id &&
-      chainHash(before?.hash ?? id ?? "", row.entry) === row.hash
+      chainHash(before?.hash ?? id ?? "", row.entry) === row.hash &&
+      isSameMac(macOf(row.hash), row.mac)
     if (!isNext) {
       if (id === undefined) throw new Unusable("its first row was altered")
       const damage = `the journal of changes without the database was altered after row ${rows.length}`
@@ -151,11 +204,11 @@ function journalOf(text: string): Journal | undefined {
   return { id: id ?? "", rows, damage: undefined, bytes: Buffer.byteLength(whole) }
 }
 
-function rowOf(line: string): (JournalRow & { readonly entry: string }) | undefined {
+function rowOf(line: string): (JournalRow & { readonly entry: string; readonly mac: string }) | undefined {
   try {
-    const { entry, hash, seq } = journalLine.parse(JSON.parse(line))
+    const { entry, hash, mac, seq } = journalLine.parse(JSON.parse(line))
     const content = journalEntry.parse(JSON.parse(entry))
-    return content.seq === seq ? { seq, at: content.at, hash, content, entry } : undefined
+    return content.seq === seq ? { seq, at: content.at, hash, mac, content, entry } : undefined
   } catch {
     return undefined
   }

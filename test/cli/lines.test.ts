@@ -388,6 +388,8 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [["-1"], {}, /whole number/],
     [["41"], { wait: "500ms" }, { waitMs: 500, withoutDatabase: false }],
     [["41"], { withoutDatabase: true }, { serial: 41, withoutDatabase: true }],
+    [["41"], { withoutDatabase: true, despiteCanary: true }, { withoutDatabase: true, despiteCanary: true }],
+    [["41"], { despiteCanary: true }, /is for --without-database/],
     [["41"], { withoutDatabase: true, wait: "1m" }, /changes one process/],
     [["41"], { withoutDatabase: true, allow: "opens" }, /Omit --allow, --wait|no consent can be stored/],
   ],

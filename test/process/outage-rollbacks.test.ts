@@ -3,6 +3,7 @@ import { expect, test } from "vitest"
 import { describePostgres } from "../postgres.ts"
 import {
   applyGreetings,
+  endJournalAt,
   filesOf,
   hasEnded,
   historyOf,
@@ -86,6 +87,13 @@ describePostgres("what a process refuses to roll back without the database", () 
     await expect
       .poll(() => details(rollBackAlone(ports, 1, 2)))
       .toMatch(/^422 a canary ran when the database last answered/)
+    expect((await rollBackAlone(ports, 1, 2, null, true)).status).toBe(200)
+    expect(await call(ports, "/hello")).toBe("one")
+    // The canary of the fleet still runs, so its base stays the newest plan.
+    await world.server.restart()
+    await expect.poll(() => ownState(ports)).toMatchObject({ state: "active", serial: 2 })
+    expect((await journalEntries(ports)).at(-1)).toMatchObject({ event: "not-taken" })
+    await expect.poll(() => filesOf(world, ".journal")).toEqual([])
   })
 })
 
@@ -102,8 +110,13 @@ describePostgres("a rollback without the database", () => {
     expect((await ownState(ports)).reasons.join()).toContain("plan 2 is served instead of plan 3")
     expect(lines.join()).toContain("rolled back without the database")
     expect((await rollBackAlone(ports, 1, 3)).status).toBe(412)
-    expect((await rollBackAlone(ports, 3, 2)).status).toBe(200)
-    expect((await rollBackAlone(ports, 1, 3)).body).toMatchObject({ base: { serial: 3 }, to: { serial: 1 } })
+    // It has not seen the database, so a canary may run.
+    expect(await details(rollBackAlone(ports, 3, 2))).toMatch(/^422 .*since its start.*--despite-canary/)
+    expect((await rollBackAlone(ports, 3, 2, null, true)).status).toBe(200)
+    expect((await rollBackAlone(ports, 1, 3, null, true)).body).toMatchObject({
+      base: { serial: 3 },
+      to: { serial: 1 },
+    })
     await server.restart()
     await expect.poll(() => ownState(ports)).toMatchObject({ state: "active", serial: 4 })
     expect(await call(ports, "/hello")).toBe("one")
@@ -192,6 +205,25 @@ describePostgres("a rollback without the database", () => {
   })
 })
 
+describePostgres("a journal whose last rows were cut", () => {
+  test("decides nothing after a restart, and nothing more is rolled back until the audit log has it", async () => {
+    const { world, runtime, ports, server } = await inOutage()
+    expect((await rollBackAlone(ports, 2, 3)).status).toBe(200)
+    await hasEnded(world)
+    await runtime.close()
+    const [requested = ""] = readFileSync(journalOf(world), "utf8").split("\n")
+    writeFileSync(journalOf(world), `${requested}\n`)
+    const { lines } = await startIn(world)
+    expect(await call(ports, "/hello")).toBe("three")
+    expect(lines.join()).toContain("the journal was cut: it has 1 of 3 rows")
+    expect(await details(rollBackAlone(ports, 2, 3, null, true))).toMatch(/^(422|503) .*the journal was cut/)
+    await server.restart()
+    await expect.poll(() => ownState(ports)).toMatchObject({ state: "active", serial: 3 })
+    expect((await journalEntries(ports)).map(({ event }) => event)).toEqual(["requested", "altered"])
+    expect(filesOf(world, "altered-")).toHaveLength(2)
+  })
+})
+
 describePostgres("a process that is killed during a rollback without the database", () => {
   test("before the row of the rollback: the plan has not changed, the request is known", async () => {
     const { world, runtime, ports, server } = await inOutage()
@@ -199,6 +231,7 @@ describePostgres("a process that is killed during a rollback without the databas
     await hasEnded(world)
     await runtime.close()
     const [requested = "", rolledBack = ""] = readFileSync(journalOf(world), "utf8").split("\n")
+    await endJournalAt(world, 1)
     writeFileSync(journalOf(world), `${requested}\n${rolledBack.slice(0, 100)}`)
     await startIn(world)
     expect(await call(ports, "/hello")).toBe("three")
@@ -220,8 +253,7 @@ describePostgres("a process that is killed during a rollback without the databas
     expect((await rollBackAlone(ports, 2, 3)).status).toBe(200)
     await hasEnded(world)
     await runtime.close()
-    const rows = readFileSync(journalOf(world), "utf8").split("\n")
-    writeFileSync(journalOf(world), `${rows.slice(0, 2).join("\n")}\n`)
+    await endJournalAt(world, 2)
     await startIn(world)
     expect(await call(ports, "/hello")).toBe("two")
     await server.restart()
@@ -238,12 +270,15 @@ describePostgres("a process that is killed during a rollback without the databas
     expect((await rollBackAlone(ports, 2, 3)).status).toBe(200)
     await hasEnded(world)
     const path = journalOf(world)
-    const journal = readFileSync(path)
+    const files = [path, `${path}.head`].map((file) => [file, readFileSync(file)] as const)
+    const putBack = () => {
+      for (const [file, content] of files) writeFileSync(file, content, { mode: 0o600 })
+    }
     await server.restart()
     await expect.poll(() => ownState(ports)).toMatchObject({ state: "active", serial: 4 })
     const rows = await journalEntries(ports)
     await runtime.close()
-    writeFileSync(path, journal, { mode: 0o600 })
+    putBack()
     const second = await startIn(world)
     expect(filesOf(world, ".journal")).toEqual([])
     expect(await journalEntries(ports)).toEqual(rows)
@@ -251,7 +286,7 @@ describePostgres("a process that is killed during a rollback without the databas
 
     // The database is away again, so the taken journal is still there and gets more rows.
     await server.shutDown()
-    writeFileSync(path, journal, { mode: 0o600 })
+    putBack()
     expect((await rollBackAlone(ports, 1, 4)).status).toBe(200)
     await server.restart()
     await expect.poll(() => ownState(ports)).toMatchObject({ state: "active", serial: 5 })
@@ -275,7 +310,7 @@ describePostgres("a process that is killed during a rollback without the databas
     await server.restart()
     await expect.poll(() => ownState(ports)).toMatchObject({ state: "active", serial: 3 })
     expect((await journalEntries(ports)).map(({ event }) => event)).toEqual(["requested", "altered"])
-    expect(filesOf(world, ".altered-")).toHaveLength(1)
+    expect(filesOf(world, ".altered-")).toHaveLength(2)
     expect(await historyOf(ports)).toHaveLength(3)
   })
 
@@ -286,7 +321,7 @@ describePostgres("a process that is killed during a rollback without the databas
         (name) => [name, readFileSync(journalOf(world).replace(/[^/]*$/, name), "utf8")] as const,
       )
     expect((await rollBackAlone(ports, 2, 3)).status).toBe(200)
-    expect(texts()).toHaveLength(4)
+    expect(texts()).toHaveLength(5)
     for (const [name, text] of texts())
       for (const secret of [keyOf("ann"), keyOf("bob"), "test-token"])
         expect(text, name).not.toContain(secret)

@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto"
-import { readdirSync, readFileSync, rmSync } from "node:fs"
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, onTestFinished } from "vitest"
+import { JournalHead } from "../../runtime/process/journal-head.ts"
 import type { RuntimeSettings } from "../../runtime/process/settings.ts"
 import { startThrowAwayPostgres, type ThrowAwayPostgres } from "../support/throw-away-postgres.ts"
-import { author, control, freePorts, type Ports, planOf, start } from "./project.ts"
+import { author, control, freePorts, type Ports, planOf, start, token } from "./project.ts"
 
 /** A process with its disk, and the server of its database. */
 export interface OutageWorld {
@@ -52,6 +53,16 @@ export function journalOf(world: OutageWorld): string {
   return join(folderOf(world), filesOf(world, ".journal")[0] ?? "")
 }
 
+/** Leaves the first rows of the journal, with the head that the process wrote after them. */
+export async function endJournalAt(world: OutageWorld, rows: number): Promise<void> {
+  const path = journalOf(world)
+  const kept = readFileSync(path, "utf8").split("\n").slice(0, rows)
+  const { hash, entry } = JSON.parse(kept.at(-1) ?? "") as { hash: string; entry: string }
+  const { journal } = JSON.parse(entry) as { journal: string }
+  writeFileSync(path, `${kept.join("\n")}\n`)
+  await new JournalHead(`${path}.head`, token).write({ journal, rows, hash, isTaken: false })
+}
+
 /** Applies plans that greet like this, one after another, to an empty history, and waits until all are kept. */
 export async function applyGreetings(
   world: OutageWorld,
@@ -63,9 +74,15 @@ export async function applyGreetings(
   await expect.poll(() => filesOf(world, ".plan").length).toBe(greetings.length)
 }
 
-/** Rolls back without the database. */
-export function rollBackAlone(ports: Ports, serial: number, base: number, message: string | null = null) {
-  const body = { serial, base, author: { ...author, message } }
+/** Rolls back without the database. `despiteCanary`: also when it is not known whether one runs. */
+export function rollBackAlone(
+  ports: Ports,
+  serial: number,
+  base: number,
+  message: string | null = null,
+  despiteCanary = false,
+) {
+  const body = { serial, base, author: { ...author, message }, ...(despiteCanary ? { despiteCanary } : {}) }
   return control(ports, "POST", "/v1/rollback/without-database", body)
 }
 

@@ -12,6 +12,7 @@ import {
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
+import { JournalHead } from "../../runtime/process/journal-head.ts"
 import { KeptPlans } from "../../runtime/process/kept-plans.ts"
 import { RollbackJournal } from "../../runtime/process/rollback-journal.ts"
 import { planOf } from "./project.ts"
@@ -24,7 +25,9 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 describe("the journal of changes without the database", () => {
   const path = () => join(folder, "new", "own.journal")
-  const journal = () => new RollbackJournal(path())
+  const journal = () => new RollbackJournal(path(), "a token")
+  const rewrite = (edit: (text: string) => string, of = "") =>
+    writeFileSync(`${path()}${of}`, edit(readFileSync(`${path()}${of}`, "utf8")))
   const contents = async () => (await journal().read())?.rows.map(({ content }) => content["event"])
 
   test("is a chain of rows for its owner alone, which processes continue", async () => {
@@ -45,12 +48,28 @@ describe("the journal of changes without the database", () => {
     await journal().append({ event: "b" })
     const whole = readFileSync(path(), "utf8")
     const second = whole.indexOf("\n") + 1
-    for (const length of [0, 1, second - 1, second, second + 1, whole.length - 1]) {
-      writeFileSync(path(), whole.slice(0, length))
-      expect(await contents()).toEqual(length < second ? [] : ["a"])
-      await journal().append({ event: "c" })
-      expect(await contents()).toEqual(length < second ? ["c"] : ["a", "c"])
+    const head = readFileSync(`${path()}.head`, "utf8")
+    rmSync(path())
+    rmSync(`${path()}.head`)
+    await journal().append({ event: "x" })
+    const [first, headOfFirst] = [path(), `${path()}.head`].map((file) => readFileSync(file, "utf8"))
+    for (const length of [1, (first ?? "").length - 1]) {
+      writeFileSync(path(), (first ?? "").slice(0, length))
+      rmSync(`${path()}.head`, { force: true })
+      expect(await contents()).toEqual([])
     }
+    // The head is that of the whole rows, because it is written last.
+    for (const length of [(first ?? "").length, (first ?? "").length + 1]) {
+      writeFileSync(path(), `${first}${whole.slice(second)}`.slice(0, length))
+      writeFileSync(`${path()}.head`, headOfFirst ?? "")
+      expect(await contents()).toEqual(["x"])
+      await journal().append({ event: "c" })
+      expect(await contents()).toEqual(["x", "c"])
+    }
+    // A row that the head does not have yet.
+    writeFileSync(`${path()}.head`, headOfFirst ?? "")
+    expect(await contents()).toEqual(["x", "c"])
+    expect(head).not.toBe(headOfFirst)
   })
 
   test.each<[string, (text: string) => string, RegExp]>([
@@ -70,7 +89,72 @@ describe("the journal of changes without the database", () => {
     expect((await journal().read())?.damage).toMatch(reason)
     await expect(journal().append({ event: "d" })).rejects.toThrow(reason)
     await journal().settle(async () => undefined)
-    expect(readdirSync(join(folder, "new"))).toEqual([expect.stringMatching(/^own\.journal\.altered-/)])
+    expect(readdirSync(join(folder, "new"))).toEqual([
+      expect.stringMatching(/^own\.journal\.altered-/),
+      expect.stringMatching(/^own\.journal\.head\.altered-/),
+    ])
+  })
+
+  test.each<[string, () => void, RegExp]>([
+    [
+      "a cut tail",
+      () => rewrite((text) => `${text.split("\n").slice(0, 2).join("\n")}\n`),
+      /was cut: it has 2 of 3/,
+    ],
+    [
+      "a cut tail in the middle of a row",
+      () => rewrite((text) => text.slice(0, -5)),
+      /was cut: it has 2 of 3/,
+    ],
+    ["no journal any more", () => rmSync(path()), /the journal with 3 rows was removed/],
+    ["an empty journal", () => writeFileSync(path(), ""), /was cut: it has 0 of 3/],
+    ["no head any more", () => rmSync(`${path()}.head`), /the head of the journal was removed/],
+    [
+      "an altered head",
+      () => rewrite((text) => text.replace('"rows":3', '"rows":2'), ".head"),
+      /its head was altered/,
+    ],
+    ["a head that is none", () => writeFileSync(`${path()}.head`, "{}"), /its head was altered/],
+  ])("%s is found by the head, and nothing is appended", async (_, alter, reason) => {
+    for (const event of ["a", "b", "c"]) await journal().append({ event })
+    alter()
+    expect((await journal().read())?.damage).toMatch(reason)
+    await expect(journal().append({ event: "d" })).rejects.toThrow(reason)
+    const taken: unknown[] = []
+    await journal().settle(async ({ damage }) => void taken.push(damage))
+    expect(taken).toEqual([expect.stringMatching(reason)])
+    await journal().append({ event: "e" })
+    expect(await contents()).toEqual(["e"])
+  })
+
+  test("of another key is not used", async () => {
+    await journal().append({ event: "a" })
+    const other = new RollbackJournal(path(), "another token")
+    expect((await other.read())?.damage).toMatch(/first row was altered|altered after row 0/)
+  })
+
+  test("that was taken is removed by the next process when this one was killed", async () => {
+    await journal().append({ event: "a" })
+    const [rows, head] = [readFileSync(path(), "utf8"), readFileSync(`${path()}.head`, "utf8")]
+    let taken = ""
+    await journal().settle(async () => undefined)
+    await journal().append({ event: "b" })
+    expect(await contents()).toEqual(["b"])
+    expect(head).not.toBe(readFileSync(`${path()}.head`, "utf8"))
+    // Killed after the head said so: both files are there.
+    writeFileSync(path(), rows)
+    const { journal: id } = JSON.parse(head) as { journal: string }
+    await new JournalHead(`${path()}.head`, "a token").write({
+      journal: id,
+      rows: 0,
+      hash: id,
+      isTaken: true,
+    })
+    await journal().settle(async ({ rows: found }) => {
+      taken = JSON.stringify(found)
+    })
+    expect(taken).toBe("")
+    expect(readdirSync(join(folder, "new"))).toEqual([])
   })
 
   test("is not used when other users may write it", async () => {

@@ -28,9 +28,11 @@ export interface Machine {
   metric(series: string): Promise<number | undefined>
 }
 
-/** One for all tests of a file. Call it at its top level; use it in tests. */
-export function machine(): Machine {
-  let [folder, database] = ["", undefined as TestDatabase | undefined]
+/** One for all tests of a file. Call it at its top level; use it in tests. `open`: another database than one of the shared server. */
+export function machine(
+  open: () => Promise<Pick<TestDatabase, "url" | "drop">> = createMigratedDatabase,
+): Machine {
+  let [folder, database] = ["", undefined as Pick<TestDatabase, "url" | "drop"> | undefined]
   let ports: readonly number[] = []
   const started: SallyportProcess[] = []
   const control = (path: string) =>
@@ -41,12 +43,13 @@ export function machine(): Machine {
     SALLYPORT_CONTROL_LISTEN: `127.0.0.1:${ports[2]}`,
     SALLYPORT_CONTROL_URL: `http://127.0.0.1:${ports[2]}`,
     SALLYPORT_WHO: "tester",
+    SALLYPORT_SPOOL: join(folder, "spool"),
     ANN_KEY: "key-of-ann",
   })
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "sallyport-workers-"))
-    database = await createMigratedDatabase()
+    database = await open()
     ports = await freePorts(4)
   })
   afterAll(async () => {

@@ -26,6 +26,8 @@ interface RollbackArgs {
   readonly waitMs: number | undefined
   /** Change only the process that is asked, while the database is unavailable. */
   readonly withoutDatabase: boolean
+  /** Also when a canary runs, or may run. */
+  readonly despiteCanary: boolean
 }
 
 const rollbackLine: CommandLine<RollbackArgs> = {
@@ -38,6 +40,10 @@ const rollbackLine: CommandLine<RollbackArgs> = {
     [
       "--without-database",
       "while the database is unavailable: only the process that is asked serves the plan, which it keeps on disk; needs the role `admin`",
+    ],
+    [
+      "--despite-canary",
+      "with --without-database: also when a canary ran when the database last answered, or when that is unknown",
     ],
   ],
   examples: [
@@ -55,6 +61,9 @@ const rollbackLine: CommandLine<RollbackArgs> = {
         "--without-database changes one process, and no consent can be stored",
         "Omit --allow, --wait and --no-wait.",
       )
+    const despiteCanary = options["despiteCanary"] === true
+    if (despiteCanary && !withoutDatabase)
+      throw new CliError("--despite-canary is for --without-database", "Omit it, or add --without-database.")
     return {
       serial: readCount(serial, "the serial"),
       yes: options["yes"] === true,
@@ -62,6 +71,7 @@ const rollbackLine: CommandLine<RollbackArgs> = {
       reason: textOf(options, "message"),
       waitMs: readWait(options),
       withoutDatabase,
+      despiteCanary,
     }
   },
 }
@@ -140,6 +150,7 @@ async function rollBackOne(io: Io, remote: Remote, args: RollbackArgs): Promise<
       serial,
       ...baseOf(running),
       author: await authorOf(io, args.reason),
+      ...(args.despiteCanary ? { despiteCanary: true } : {}),
     }),
   )
   io.out(`
