@@ -33,7 +33,7 @@ export interface CompareBounds {
 }
 
 /**
- * Compares each relation that both models have, for plain users of every type. Users that are sets (`group#member`) are not compared. Relations
+ * Compares each relation that both models have, for plain users of every type; `setExamples` has those of sets (`group:a#member`). Relations
  * are left out when all that decides them is equal.
  */
 export function compareRelations(
@@ -70,19 +70,52 @@ export function compareRelation(
     loss = smaller(loss, found.loss && exampleOf(found.loss, relation, user))
   }
   if (shown.length === 0) return undefined
-  const verdict =
-    gain === undefined
-      ? loss === undefined
-        ? "same"
-        : "narrower"
-      : loss === undefined
-        ? "wider"
-        : "incomparable"
+  const verdict = verdictOf(gain, loss)
   return {
     ...{ relation, verdict, shown: weakest(shown) },
     ...(gain === undefined ? {} : { gain }),
     ...(loss === undefined ? {} : { loss }),
   }
+}
+
+/** The smallest examples in which a set (`group:a#member`), as the user of a check, has the relation in one model only. */
+export interface SetExamples {
+  readonly gain: AccessExample | undefined
+  readonly loss: AccessExample | undefined
+}
+
+/** Searches examples for sets as users; where none is found, nothing is shown. */
+export function setExamples(
+  pair: ModelPair,
+  relation: string,
+  { stepsMax = stepsMaxDefault }: CompareBounds = {},
+): SetExamples {
+  let gain: AccessExample | undefined
+  let loss: AccessExample | undefined
+  for (const set of setsOf(pair)) {
+    const space = spaceOf(pair, relation, set)
+    if (space.isParadox || space.types.every(({ own }) => own === 0n)) continue
+    const found = search(space, stepsMax)
+    gain = smaller(gain, found.gain && exampleOf(found.gain, relation, set))
+    loss = smaller(loss, found.loss && exampleOf(found.loss, relation, set))
+  }
+  return { gain, loss }
+}
+
+/** Sets that tuples can name, of relations that both models have: a check of another one fails in one of them. */
+function setsOf({ plans }: ModelPair): string[] {
+  const [old, next] = plans.map(namesOf)
+  const named = plans.flatMap(({ subjects }) => subjects.filter((each) => each.includes("#")))
+  return [...new Set(named)].filter((set) => old?.has(set) === true && next?.has(set) === true).sort()
+}
+
+/** The verdict of which these are the examples. */
+export function verdictOf(
+  gain: AccessExample | undefined,
+  loss: AccessExample | undefined,
+): RelationMeaning["verdict"] {
+  if (gain === undefined) return loss === undefined ? "same" : "narrower"
+  return loss === undefined ? "wider" : "incomparable"
 }
 
 /** Types of plain users that can have the relation in one of the models. */

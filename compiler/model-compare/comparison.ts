@@ -1,7 +1,12 @@
 import { lowerModel } from "../../runtime/model/lower.ts"
-import { namesOf } from "../../runtime/model/model-pair.ts"
+import { namesOf, pairOf } from "../../runtime/model/model-pair.ts"
 import type { AuthorizationModel } from "../../runtime/plan/authorization-model.ts"
-import { type CompareBounds, compareRelations, type RelationMeaning } from "./compare-relations.ts"
+import {
+  type CompareBounds,
+  compareRelation,
+  type RelationMeaning,
+  setExamples,
+} from "./compare-relations.ts"
 import { Confirmation } from "./confirm.ts"
 
 /** What changes between two models. Output for programs: new versions may add fields. */
@@ -22,9 +27,16 @@ export async function compareModels(
   const [before, after] = [lowerModel(old), lowerModel(next)]
   const confirmation = new Confirmation(before, after)
   const relations: RelationMeaning[] = []
-  for (const meaning of compareRelations(before, after, bounds))
-    relations.push(await confirmation.meaning(meaning))
+  const pair = pairOf(before, after)
   const [was, is] = [namesOf(before.relations), namesOf(after.relations)]
+  for (const relation of was.keys()) {
+    if (!is.has(relation) || !pair.affected.has(relation)) continue
+    const found = compareRelation(pair, relation, bounds)
+    // Without users who could have it, it may still differ for sets.
+    const meaning = await confirmation.meaning(found ?? { relation, verdict: "same", shown: "proved" })
+    const complete = await confirmation.withSets(meaning, setExamples(pair, relation, bounds))
+    if (found !== undefined || complete.verdict !== "same") relations.push(complete)
+  }
   return {
     added: [...is.keys()].filter((name) => !was.has(name)),
     removed: [...was.keys()].filter((name) => !is.has(name)),

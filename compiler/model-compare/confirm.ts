@@ -4,7 +4,7 @@ import { MemorySource } from "../../runtime/check/memory-source.ts"
 import { CheckError } from "../../runtime/check/ports.ts"
 import { type ConditionChange, type ModelPair, pairOf } from "../../runtime/model/model-pair.ts"
 import type { ModelPlan } from "../../runtime/plan/authorization-model.ts"
-import { compareRelation, type RelationMeaning } from "./compare-relations.ts"
+import { compareRelation, type RelationMeaning, type SetExamples, verdictOf } from "./compare-relations.ts"
 import { ConditionContexts } from "./condition-contexts.ts"
 import { type AccessExample, type ExampleTuple, tupleOf } from "./example.ts"
 
@@ -31,6 +31,30 @@ export class Confirmation {
     }
     this.#realisable = { ...pair, changedConditions }
     this.#models = [loadModel(before), loadModel(after)]
+  }
+
+  /**
+   * The meaning with examples of sets as users where these are smaller, or the only ones: a set may gain or lose a relation that no plain user does.
+   * Examples that the engine does not confirm are left out.
+   */
+  async withSets(meaning: RelationMeaning, { gain, loss }: SetExamples): Promise<RelationMeaning> {
+    const better = async (
+      known: AccessExample | undefined,
+      found: AccessExample | undefined,
+      having: 0 | 1,
+    ) => {
+      const shown = found && this.#contexts.withContexts(found)
+      if (shown === undefined || (known !== undefined && known.tuples.length <= shown.tuples.length))
+        return known
+      return (await this.#differs(shown, having)) ? this.#smallest(shown, having) : known
+    }
+    const [gains, loses] = [await better(meaning.gain, gain, 1), await better(meaning.loss, loss, 0)]
+    return {
+      ...meaning,
+      verdict: verdictOf(gains, loses),
+      ...(gains === undefined ? {} : { gain: gains }),
+      ...(loses === undefined ? {} : { loss: loses }),
+    }
   }
 
   async meaning(meaning: RelationMeaning): Promise<RelationMeaning> {
@@ -99,7 +123,7 @@ function* joinedObjects(example: AccessExample): Iterable<AccessExample> {
       example.object,
       ...example.tuples.flatMap(({ object, user }) => [object, user.split("#")[0] ?? ""]),
     ]),
-  ].filter((each) => each !== example.user && !each.endsWith(":*"))
+  ].filter((each) => each !== example.user.split("#")[0] && !each.endsWith(":*"))
   for (const [at, kept] of objects.entries())
     for (const gone of objects.slice(at + 1)) {
       if (kept.split(":")[0] !== gone.split(":")[0]) continue

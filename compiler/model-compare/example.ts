@@ -34,13 +34,15 @@ export interface AccessExample {
   readonly object: string
 }
 
-/** Names the objects of a shape: `folder:1`, `folder:2`, … The asked relation is one of its type. */
+/** Names the objects of a shape: `folder:1`, `folder:2`, … The asked relation is one of its type. `userType` is a type, or a set (`group#member`). */
 export function exampleOf(root: TriedObject, relation: string, userType: string): AccessExample {
   const counts = new Map<string, number>()
-  const user = `${userType}:ann`
+  const [type = "", set] = userType.split("#")
+  const user = set === undefined ? `${type}:ann` : `${type}:a#${set}`
   const tuples: ExampleTuple[] = []
   const named = (shape: TriedObject): string => {
-    const { type } = shape.space
+    const { type, own } = shape.space
+    if ((shape.inputs & own) !== 0n) return `${type}:a`
     const number = (counts.get(type) ?? 0) + 1
     counts.set(type, number)
     return `${type}:${number}`

@@ -67,6 +67,7 @@ class Search {
         ...{ objects: new Map(), costs: new Map(), added, addedBits, outcomes: new Set() },
       })
       this.#wait({ space, inputs: 0n, cost: 0 })
+      if (space.own !== 0n) this.#wait({ space, inputs: space.own, cost: 0 })
     }
   }
 
@@ -103,8 +104,10 @@ class Search {
   #try(object: TriedObject, known: Known): void {
     const { space } = object
     const outcome = space.decide(object.inputs)
-    if (space === this.#root) this.#compare(object, outcome)
-    for (const added of known.added) {
+    const isOwn = (object.inputs & space.own) !== 0n
+    // What a set has on its own object without any tuple is no example.
+    if (space === this.#root && !isOwn) this.#compare(object, outcome)
+    for (const added of isOwn ? [] : known.added) {
       if (this.#left <= 0) return
       this.#extend(object, added)
     }
@@ -147,7 +150,7 @@ class Search {
     known.added.push(added)
     for (const object of known.objects.values()) {
       if (this.#left <= 0) return
-      this.#extend(object, added)
+      if ((object.inputs & from.own) === 0n) this.#extend(object, added)
     }
   }
 }

@@ -59,6 +59,8 @@ export class TypeSpace {
   readonly leadsHere: Lead[] = []
   /** No relation of it has `and` or `but not`: what its tuples give together, they give one by one. */
   isUnion = true
+  /** Input of the object of which the user is a set (`group:a#member`); 0: it is of another type. Such an object has no tuples here. */
+  own = 0n
   /** The relations that an object with a lead here, or the question, looks at. */
   observed = 0n
   readonly #inputs = new Map<string, bigint>()
@@ -115,7 +117,7 @@ export interface QuestionSpace {
   readonly hasUserAsObject: boolean
 }
 
-/** Builds the space of one question: the cone of a relation in both models, for users of one type. */
+/** Builds the space of one question: the cone of a relation in both models, for users of one type, or for a set as a user (`group#member`). */
 export function spaceOf(pair: ModelPair, relation: string, user: string): QuestionSpace {
   return new SpaceBuilder(pair, user).build(relation)
 }
@@ -159,7 +161,7 @@ class SpaceBuilder {
       types: [...this.#spaces.values()],
       isParadox: found.some(({ isParadox }) => isParadox),
       hasRecursiveExclusion: found.some(({ hasRecursiveExclusion }) => hasRecursiveExclusion),
-      hasUserAsObject: this.#spaces.has(this.#user),
+      hasUserAsObject: this.#spaces.has(typeOf(`${this.#user}#`)),
     }
   }
 
@@ -199,10 +201,22 @@ class SpaceBuilder {
       const edges: Edge[] = []
       this.#cones[side].set(name, edges)
       const plan = this.#pair.plans[side].relations[number]?.plan ?? { any: {} }
-      programs.set(name, this.#compile(side, this.#space(typeOf(name)), plan, edges, false))
+      const space = this.#space(typeOf(name))
+      const own = name === this.#user ? this.#ownOf(space) : 0n
+      const program = this.#compile(side, space, plan, edges, false)
+      // A set has its relation on its own object, however that is decided.
+      programs.set(
+        name,
+        own === 0n ? program : (inputs, outcome) => (inputs & own) !== 0n || program(inputs, outcome),
+      )
       for (const { to } of edges) waiting.push(to)
     }
     return programs
+  }
+
+  #ownOf(space: TypeSpace): bigint {
+    space.own = space.input("own")
+    return space.own
   }
 
   #compile(
@@ -223,8 +237,11 @@ class SpaceBuilder {
       const [base, less] = [inner(node.but[0]), inner(node.but[1], true)]
       return (inputs, outcome) => base(inputs, outcome) && !less(inputs, outcome)
     }
-    const { direct = [], from = [], refs = [], branches = [] } = node.any
+    const { same = [], direct = [], from = [], refs = [], branches = [] } = node.any
     let inputBits = 0n
+    // Also where the relation was inlined into another one of its object.
+    if (same.some((number) => relationNameOf(this.#pair.plans[side], number) === this.#user))
+      inputBits |= this.#ownOf(space)
     for (const slot of direct) inputBits |= this.#direct(side, space, slot, edges, isExcluded)
     for (const [slot, target] of from) {
       const name = relationNameOf(this.#pair.plans[side], target)

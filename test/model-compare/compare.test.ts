@@ -1,5 +1,6 @@
 import { expect, test } from "vitest"
 import { compareRelations, type RelationMeaning } from "../../compiler/model-compare/compare-relations.ts"
+import { compareModels } from "../../compiler/model-compare/comparison.ts"
 import { Confirmation } from "../../compiler/model-compare/confirm.ts"
 import { modelOf } from "../check/model.ts"
 
@@ -158,4 +159,38 @@ test("the search of a relation ends at its bound, and says how far it came", () 
   const after = modelOf(base.replace("owner and viewer", "owner and viewer and (viewer or owner)"))
   const [found] = compareRelations(modelOf(base).plan, after.plan, { stepsMax: 3 })
   expect(found).toMatchObject({ verdict: "same", shown: { fewerThan: expect.any(Number) } })
+})
+
+test("a set as the user is the example where that is smaller, or the only one", async () => {
+  const compared = async (...edits: readonly [from: string, to: string][]) => {
+    const old = modelOf(
+      base.replace(
+        "define owner: [user]\n    define viewer: viewer from",
+        "define owner: [user, group#member]\n    define viewer: viewer from",
+      ),
+    )
+    const text = edits.reduce((sum, [from, to]) => sum.replace(from, to), base)
+    const { relations } = await compareModels(old.plan.model, modelOf(text).plan.model)
+    return relations.find(({ relation }) => relation === "doc#owner")
+  }
+  expect(await compared()).toMatchObject({
+    verdict: "narrower",
+    loss: {
+      user: "group:a#member",
+      tuples: [{ user: "group:a#member", relation: "owner", object: "doc:1" }],
+    },
+  })
+  // A plain user needs no more tuples.
+  const [viewer] = await meaning(["[user, user:*] or owner or", "[user, user:*] or editor or"])
+  expect(viewer?.gain?.user).toBe("robot:ann")
+  // No user has `none`, so only the set itself gains what it is given.
+  const sets = (viewer: string) =>
+    modelOf(
+      `type user\ntype group\n  relations\n    define member: [user]\n    define present: member\n    define none: member but not present\ntype doc\n  relations\n    define viewer: ${viewer}\n    define reader: [user] or viewer\n`,
+    ).plan.model
+  const { relations } = await compareModels(sets("[user]"), sets("[user, group#none]"))
+  expect(relations.map(({ relation, verdict, gain }) => [relation, verdict, gain?.user])).toEqual([
+    ["doc#reader", "wider", "group:a#none"],
+    ["doc#viewer", "wider", "group:a#none"],
+  ])
 })

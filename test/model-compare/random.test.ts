@@ -1,8 +1,13 @@
 import { expect, test } from "vitest"
-import { compareRelations, type RelationMeaning } from "../../compiler/model-compare/compare-relations.ts"
+import {
+  compareRelations,
+  type RelationMeaning,
+  setExamples,
+} from "../../compiler/model-compare/compare-relations.ts"
 import type { AccessExample } from "../../compiler/model-compare/example.ts"
 import type { TupleKey } from "../../runtime/check/ports.ts"
 import { lowerModel } from "../../runtime/model/lower.ts"
+import { pairOf } from "../../runtime/model/model-pair.ts"
 import type { AuthorizationModel } from "../../runtime/plan/authorization-model.ts"
 import { NaiveEvaluator, yes } from "../naive/evaluator.ts"
 import { Random } from "../naive/random.ts"
@@ -61,7 +66,7 @@ function refutation(
 }
 
 test(`examples are confirmed, and nothing refutes what was shown (${worlds} pairs of models)`, (context) => {
-  const counts = { examples: 0, proved: 0, bounded: 0, unknown: 0 }
+  const counts = { examples: 0, proved: 0, bounded: 0, unknown: 0, sets: 0 }
   for (let at = 0; at < worlds; at += 1) {
     const seed = firstSeed + at
     const random = new Random(seed)
@@ -69,9 +74,22 @@ test(`examples are confirmed, and nothing refutes what was shown (${worlds} pair
     const after = withAnother(world.model, randomWorld(random).model, random)
     const meanings = compareRelations(lowerModel(world.model), lowerModel(after), { stepsMax: 20_000 })
     for (const meaning of meanings) judge(meaning, { seed, random, world, after }, counts)
+    const pair = pairOf(lowerModel(world.model), lowerModel(after))
+    for (const { relation } of meanings) {
+      const { gain, loss } = setExamples(pair, relation, { stepsMax: 5_000 })
+      for (const [example, lacking, having] of [
+        [gain, world.model, after],
+        [loss, after, world.model],
+      ] as const) {
+        if (example === undefined) continue
+        counts.sets += 1
+        const where = `seed ${seed}: ${relation} ${JSON.stringify(example)}`
+        expect(confirm(example, lacking, having), where).toBe(true)
+      }
+    }
   }
   tellAsked(context, counts)
-  expect(Math.min(counts.examples, counts.proved)).toBeGreaterThan(worlds / 5)
+  expect(Math.min(counts.examples, counts.proved, counts.sets)).toBeGreaterThan(worlds / 5)
 })
 
 function judge(

@@ -105,7 +105,7 @@ function exampleText({ tuples, user, relation, object }: AccessExample, isGain: 
           ]),
     ]),
     "  check:",
-    `    - user: ${user}`,
+    `    - user: ${quoted(user)}`,
     `      object: ${object}`,
     "      assertions:",
     `        ${relation}: ${isGain}`,
