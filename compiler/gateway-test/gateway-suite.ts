@@ -4,6 +4,7 @@ import type { SignatureOrder } from "../../runtime/gateway/in-process/played-sig
 import type {
   BackendAnswer,
   FieldLine,
+  PlayedLogin,
   PresentedCertificate,
 } from "../../runtime/gateway/in-process/world.ts"
 import type { Plan } from "../../runtime/plan/plan.ts"
@@ -27,6 +28,8 @@ export interface TestCaller {
   readonly password?: { readonly user: string; readonly password: string } | undefined
   readonly signature?: SignatureOrder | undefined
   readonly certificate?: PresentedCertificate | undefined
+  /** A browser, and who logs in with it; its cookies are kept within a test. */
+  readonly login?: PlayedLogin | undefined
   readonly ip?: string | undefined
   readonly headers: readonly FieldLine[]
 }
@@ -66,6 +69,8 @@ export interface RequestOrder {
   readonly body: Buffer | undefined
   readonly ip: string | undefined
   readonly caller: TestCaller | undefined
+  /** Whether a browser goes where it is redirected (default: true). */
+  readonly follows?: boolean | undefined
   /** As written, for results. */
   readonly text: string
 }

@@ -36,6 +36,7 @@ const callerKeys = [
     "password",
     "signature",
     "certificate",
+    "login",
     "ip",
     "headers",
   ],
@@ -225,9 +226,24 @@ export class GivenReader {
       password: user === undefined ? undefined : { user, password: password ?? "" },
       signature: this.#signature(fields),
       certificate: this.#certificate(fields.get("certificate")),
+      login: this.#login(fields.get("login")),
       ip: reader.text(fields.get("ip"), "`ip`"),
       headers: this.headers(fields.get("headers")),
     }
+  }
+
+  /** Claims of the ID token, or `refused`. */
+  #login(tree: Tree | undefined): TestCaller["login"] {
+    if (tree === undefined) return undefined
+    const reader = this.#reader
+    if (Object.keys(this.#plan.oidcClients ?? {}).length === 0)
+      return reader.missing(tree.span, "the plan has no `oidc` client that logs browsers in")
+    if (tree.is === "scalar" && tree.value === "refused") return { claims: {}, isRefused: true }
+    if (tree.is !== "map")
+      return reader.wrong(tree, "`login` must be a map of claims, for example `{ sub: ann }`, or `refused`")
+    const claims = jsonOf(tree) as Record<string, unknown>
+    if (typeof claims["sub"] !== "string") return reader.missing(tree.span, "this login has no `sub`")
+    return { claims, isRefused: false }
   }
 
   /** The subject, or a map of what the certificate has. */

@@ -194,7 +194,9 @@ export function sendOrder(
   given: TestGiven,
 ): Promise<Passage> {
   const { request, credentials } = orderOf(gateway, order, given)
-  return gateway.send(request, credentials)
+  const login = order.caller?.login
+  if (login === undefined) return gateway.send(request, credentials)
+  return gateway.visit({ request, credentials, login, follows: order.follows ?? true })
 }
 
 function orderOf(gateway: InProcessGateway, order: RequestOrder, given: TestGiven): Order {
@@ -240,6 +242,7 @@ export function worldOf(given: TestGiven): World {
       ]),
     ),
     answer: (request) => answerOf(request, given.answers, played),
+    playsProviderAt: (origin) => !given.answers.has(origin),
   }
 }
 

@@ -35,7 +35,7 @@ export type ProjectOf = (
 ) => Promise<TestedProject | undefined>
 
 const documentKeys = ["name", "config", "given", "tests"]
-const sentKeys = ["request", "as", "times", "expect"]
+const sentKeys = ["request", "as", "follow", "times", "expect"]
 const stepKeys = ["after", ...sentKeys]
 const togetherMax = 1000
 const testKeys = ["name", "description", "only", "skip", "given", "each", "steps", ...stepKeys]
@@ -208,7 +208,10 @@ class DocumentReader {
       const each = reader.fields(item, "a request of `together`", sentKeys)
       if (each === undefined) return []
       if (!each.has("request")) reader.missing(item.span, "this step has no `request`")
-      return this.#step(each, given)
+      const steps = this.#step(each, given)
+      if (steps.some(({ request }) => request?.caller?.login !== undefined))
+        reader.missing(item.span, "a browser (`login`) sends one request after the other, not `together`")
+      return steps
     })
     if (together.reduce((sum, { times }) => sum + times, 0) > togetherMax)
       reader.report.add("SP6013", fields.span, `\`together\` has more than ${togetherMax} requests`)
@@ -221,8 +224,15 @@ class DocumentReader {
     const request = fields.get("request")
     const expect = fields.get("expect")
     const expectations: readonly Expectation[] = expect === undefined ? [] : this.#expectations.read(expect)
-    const order = request === undefined ? undefined : this.#request(request, fields.get("as"), given)
-    if (request !== undefined && order === undefined) return []
+    const sent = request === undefined ? undefined : this.#request(request, fields.get("as"), given)
+    if (request !== undefined && sent === undefined) return []
+    const follow = reader.flag(fields.get("follow"), "`follow`")
+    if (follow !== undefined && sent?.caller?.login === undefined)
+      reader.missing(
+        fields.entry("follow")?.key ?? fields.span,
+        "`follow` is for a caller with `login`: others never follow redirects",
+      )
+    const order = sent && { ...sent, follows: follow }
     return [
       {
         span: request?.span ?? fields.span,

@@ -22,13 +22,15 @@ import { ArrivedRequest, type ClientResponse, KeptReply } from "./client-double.
 import { CountedLimits, CountedQuotas, type LimitLeft } from "./counted-limits.ts"
 import { MemoryStores, type StoreDecision } from "./memory-stores.ts"
 import { type Credentials, withCredentials } from "./placed-credentials.ts"
+import { PlayedBrowser } from "./played-browser.ts"
 import { PlayedCertificates } from "./played-certificates.ts"
 import { type IssuedToken, PlayedIssuers } from "./played-issuers.ts"
+import { PlayedProviders } from "./played-providers.ts"
 import { RenewedCache } from "./renewed-cache.ts"
 import { VirtualClock } from "./virtual-clock.ts"
 import { type Alternatives, type StepRun, WatchedSteps, type Weakening } from "./watched-steps.ts"
 import { withoutServer } from "./without-server.ts"
-import type { BackendAnswer, BackendRequest, ClientRequest, World } from "./world.ts"
+import type { BackendAnswer, BackendRequest, ClientRequest, PlayedLogin, World } from "./world.ts"
 
 /** A request that a backend got, and its response. */
 export interface Sent extends BackendRequest {
@@ -58,6 +60,16 @@ export interface Order {
   readonly request: ClientRequest
   readonly credentials: Credentials | undefined
 }
+
+/** A request of a browser. Requests with the same `login` are of one browser, which keeps its cookies until the next restart. */
+export interface BrowserVisit extends Order {
+  readonly login: PlayedLogin
+  /** Whether the browser goes where it is sent: to the provider, which logs in at once, and to pages of the gateway. */
+  readonly follows: boolean
+}
+
+/** Redirects that a browser follows, as many as browsers do. */
+const redirectsMax = 20
 
 /** How a plan is opened. */
 export interface InProcessOptions {
@@ -105,6 +117,8 @@ export class InProcessGateway {
   readonly #context: PipelineContext
   readonly #clock: VirtualClock
   readonly #issuers: PlayedIssuers
+  readonly #providers: PlayedProviders
+  readonly #browsers = new Map<PlayedLogin, PlayedBrowser>()
   readonly #stores: MemoryStores
   readonly #limits: CountedLimits
   readonly #quotas: CountedQuotas
@@ -141,6 +155,7 @@ export class InProcessGateway {
       this.#unfinished.clear()
     }
     this.#issuers = new PlayedIssuers(clock)
+    this.#providers = new PlayedProviders(body, this.#issuers)
     this.#certificates = new PlayedCertificates(plan.plan)
     this.#stores = new MemoryStores(this.#plan, clock)
     this.#limits = new CountedLimits(clock)
@@ -200,6 +215,8 @@ export class InProcessGateway {
     this.#world = world
     this.#clock.restart(world.timeMs)
     this.#issuers.restart(world.issuersDown)
+    this.#providers.restart(world.issuersDown)
+    this.#browsers.clear()
     this.#stores.restart(world.tuples, (decision) => this.#current.decisions.push(decision), models)
     this.#limits.restart()
     this.#quotas.restart()
@@ -216,6 +233,38 @@ export class InProcessGateway {
     })
     this.#queue = sent.catch(() => undefined)
     return sent
+  }
+
+  /** Sends a request of a browser, and follows redirects. Returns the last passage. */
+  async visit({ request, credentials, login, follows }: BrowserVisit): Promise<Passage> {
+    let browser = this.#browsers.get(login)
+    if (browser === undefined) {
+      browser = new PlayedBrowser()
+      this.#browsers.set(login, browser)
+    }
+    const host = request.headers.filter(([name]) => name.toLowerCase() === "host")
+    let asked = request
+    for (let left = redirectsMax; ; left -= 1) {
+      const passage = await this.send(browser.complete(asked), credentials)
+      browser.keep(passage.response.headers, this.nowMs)
+      const next = follows ? this.#next(passage.response, asked, login) : undefined
+      if (next === undefined) return passage
+      if (left === 0) throw new Error(`the browser was redirected more than ${redirectsMax} times`)
+      asked = { method: "GET", target: next, headers: host, ip: request.ip, certificate: request.certificate }
+    }
+  }
+
+  /** The target of the request that follows a redirect; undefined: there is none, or it leads to a page of another server. */
+  #next({ status, headers }: ClientResponse, asked: ClientRequest, login: PlayedLogin): string | undefined {
+    const location = headers.find(([name]) => name === "location")?.[1]
+    if (![301, 302, 303].includes(status) || location === undefined) return undefined
+    const host = asked.headers.find(([name]) => name.toLowerCase() === "host")?.[1] ?? "localhost"
+    if (!URL.canParse(location, `http://${host}`)) return undefined
+    const there = new URL(location, `http://${host}`)
+    const back = this.#providers.leads(there, login)
+    // A provider leads back to the gateway, which may have another name for browsers (`external`).
+    if (back !== undefined) return back.pathname + back.search
+    return there.host === host ? there.pathname + there.search : undefined
   }
 
   /** Sends requests at one moment, in this order, and waits for the end of all. */
@@ -371,6 +420,10 @@ export class InProcessGateway {
       sent.push({ ...request, answer })
       return answer
     }
+    const isProvider = request.backend === undefined && this.#world.playsProviderAt?.(request.origin) === true
+    const played = isProvider ? this.#providers.answer(request) : undefined
+    // Like the keys of issuers, what providers are asked is no part of a passage.
+    if (played !== undefined) return played
     const answer = this.#world.answer(request)
     return answer instanceof Promise ? answer.then(note) : note(answer)
   }

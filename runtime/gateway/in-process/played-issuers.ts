@@ -63,6 +63,23 @@ export class PlayedIssuers {
     }
   }
 
+  /** How an issuer of the plan is found; undefined: nothing of the plan uses it. */
+  settingsOf(name: string): IssuerSettings | undefined {
+    return this.#settings.get(name)
+  }
+
+  /** The `iss` of the tokens of an issuer; null: any. */
+  issOf(name: string): string | null {
+    const settings = this.#settings.get(name)
+    return settings === undefined ? null : issuerNameOf(settings)
+  }
+
+  /** The key set of an issuer. */
+  keySetOf(name: string): Readonly<Record<string, unknown>> {
+    const settings = this.#settings.get(name)
+    return { keys: settings === undefined ? [] : [signingKeyFor(settings.algorithms).jwk] }
+  }
+
   get names(): readonly string[] {
     return [...this.#settings.keys()]
   }

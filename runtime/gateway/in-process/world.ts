@@ -42,6 +42,14 @@ export interface World {
   readonly issued: ReadonlyMap<string, Subscriber>
   /** Issuers whose keys cannot be fetched. */
   readonly issuersDown: ReadonlySet<string>
+  /** Whether a provider that logs browsers in is played at an origin; undefined: none is, and `answer` gets all requests. */
+  readonly playsProviderAt?: ((origin: string) => boolean) | undefined
+}
+
+/** Who logs in at a provider: the claims of the ID token, or a provider that refuses. */
+export interface PlayedLogin {
+  readonly claims: Readonly<Record<string, unknown>>
+  readonly isRefused: boolean
 }
 
 /** A request of a client. The body has arrived as a whole. */
