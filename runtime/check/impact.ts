@@ -84,7 +84,7 @@ export interface RelationImpact {
   readonly users: Readonly<Record<AccessChange, number>>
   /** The same for sets that tuples name (`group:eng#member`), as users of a check. */
   readonly sets: Readonly<Record<AccessChange, number>>
-  /** Objects on which everybody of a type has a change, by type and kind of change. */
+  /** Objects on which everybody of a type has a change, by type (sorted) and kind of change. */
   readonly everyone: readonly {
     readonly type: string
     readonly change: AccessChange
@@ -287,12 +287,14 @@ function relationsOf(
 }
 
 function everyoneOf({ everyone }: RelationCounts, graph: Graph): RelationImpact["everyone"] {
-  return [...everyone].flatMap(([type, counts]) =>
+  const found = [...everyone].flatMap(([type, counts]) =>
     counts.flatMap((objects, kind) => {
       const change = accessChanges[kind]
       return objects === 0 || change === undefined ? [] : [{ type: graph.typeName(type), change, objects }]
     }),
   )
+  // By name: the numbers of types depend on the tuples that were read first.
+  return found.sort((a, b) => (a.type < b.type ? -1 : a.type > b.type ? 1 : 0))
 }
 
 function byChange(counts: readonly number[]): Record<AccessChange, number> {

@@ -67,6 +67,10 @@ test("a set that both models have begins no change, though another part of its r
   expect(await compareReadings(71_033)).toEqual({ changed: true, all: 15, read: 10 })
 })
 
+test("the types of which everybody gains are in one order, whichever tuple is read first", async () => {
+  expect(await compareReadings(370_725)).toMatchObject({ changed: true })
+})
+
 const folders = (viewer: string) =>
   loadModel(
     modelOf(

@@ -164,7 +164,8 @@ export class ConditionTables {
       }
     }
     const words = 1 << Math.max(0, numbers.size - 5)
-    this.#words += (words + 16) * found.size
+    // Collecting takes longer than deciding where there are few ways.
+    this.#words += (words + 40) * found.size
     const sorted = [...numbers].sort((a, b) => a - b)
     const tablesOf = () => new Map([...found].map((node) => [node, new Int32Array(words)]))
     const low = tablesOf()
