@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from "node:crypto"
-import { rm } from "node:fs/promises"
+import { rm, stat } from "node:fs/promises"
 import { dirname } from "node:path"
 import * as z from "zod"
 import { canonicalJson } from "../plan/canonical.ts"
@@ -43,6 +43,10 @@ export class JournalHead {
   async write(end: JournalEnd): Promise<void> {
     await replaceOwnFile(this.path, JSON.stringify({ ...end, mac: this.macOf(canonicalJson(end)) }))
     await syncFolder(dirname(this.path))
+  }
+
+  async exists(): Promise<boolean> {
+    return (await stat(this.path).catch(() => undefined)) !== undefined
   }
 
   async remove(): Promise<void> {

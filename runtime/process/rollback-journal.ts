@@ -103,7 +103,8 @@ export class RollbackJournal {
 
   /** The head says first that the journal was taken: else it would be missing when this process is killed in between. */
   async #remove({ id }: Journal): Promise<void> {
-    await this.#head.write({ journal: id, rows: 0, hash: id, isTaken: true })
+    // A folder that was removed meanwhile stays so.
+    if (await this.#head.exists()) await this.#head.write({ journal: id, rows: 0, hash: id, isTaken: true })
     await rm(this.#path, { force: true })
     await syncFolder(dirname(this.#path))
     await this.#head.remove()
@@ -155,7 +156,7 @@ export class RollbackJournal {
   /** Writes behind the whole rows, then does what belongs to it. After a failure the file is as before. */
   async #write(line: string, bytes: number, isNew: boolean, then: () => Promise<void>): Promise<void> {
     const folder = dirname(this.#path)
-    await mkdir(folder, { recursive: true, mode: 0o700 })
+    if (isNew) await mkdir(folder, { recursive: true, mode: 0o700 })
     const file = await open(this.#path, isNew ? "wx" : "r+", 0o600)
     try {
       await file.truncate(bytes)

@@ -330,5 +330,7 @@ describePostgres("a process that is killed during a rollback without the databas
     expect(await details(rollBackAlone(ports, 1, 2))).toMatch(
       /^422 plan 1, kept on disk, cannot be used.*digest/,
     )
+    // The last row is written after its response; the folder goes with the test.
+    await expect.poll(() => readFileSync(journalOf(world), "utf8").match(/ended/g)).toHaveLength(2)
   })
 })
