@@ -29,7 +29,7 @@ function itemsOf(statement: Statement, isTop: boolean): OutlineItem[] {
       name:
         first === undefined
           ? keyword.text
-          : textOf(isRoute ? { ...keyword.span, end: first.span.end } : first.span),
+          : textOf(isRoute ? { ...keyword.span, end: first.span.end } : first.span).replaceAll(/\s+/g, " "),
       detail: first === undefined || isRoute ? "" : keyword.text,
       kind: isRoute ? "route" : isTop ? "declaration" : "block",
       ...{ span, nameSpan: first?.span ?? keyword.span, children },

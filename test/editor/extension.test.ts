@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url"
 import { unzipSync } from "fflate"
 import { describe, expect, test } from "vitest"
 import { MemoryFiles } from "../../compiler/core/files.ts"
-import { explainWords, programOf } from "../../compiler/editor/extension/program.ts"
+import { explainWords, firstFileOf, programOf } from "../../compiler/editor/extension/program.ts"
 import { routeAt } from "../../compiler/editor/extension/route-at.ts"
 import { outcomesOf, testsIn } from "../../compiler/editor/extension/test-results.ts"
 import { run } from "../cli/run.ts"
@@ -38,7 +38,7 @@ describe("the packed extension", () => {
     const { contributes } = manifest
     const named: string[] = [
       manifest.main,
-      ...contributes.languages.map((each: { configuration: string }) => each.configuration),
+      ...contributes.languages.flatMap((each: { configuration?: string }) => each.configuration ?? []),
       ...[...contributes.grammars, ...contributes.snippets].map((each: { path: string }) => each.path),
       ...contributes.yamlValidation.map((each: { url: string }) => each.url),
     ]
@@ -156,6 +156,13 @@ test("what a person types is passed in words, without a shell", () => {
 test("the program of the project comes before the one in PATH, and the setting before both", () => {
   expect(programOf("/opt/sallyport", root)).toBe("/opt/sallyport")
   expect(programOf("", "/nowhere")).toBe("sallyport")
+})
+
+test("an included file is explained by the nearest first file", () => {
+  const first = (opened: string) => firstFileOf(opened, root)
+  expect(first("models/examples/docs-app/models/apis.conf")).toBe("models/examples/docs-app/gateway.conf")
+  expect(first("apis.conf")).toBe("gateway.conf")
+  expect(first("deploy/gateway.test.conf")).toBe("deploy/gateway.test.conf")
 })
 
 describe("results of tests", () => {

@@ -1,6 +1,6 @@
 import * as vscode from "vscode"
 import { LanguageClient } from "vscode-languageclient/node"
-import { explainWords, programOf } from "./program.ts"
+import { explainWords, firstFileOf, programOf } from "./program.ts"
 import { routeAt } from "./route-at.ts"
 import { addTests } from "./tests.ts"
 
@@ -37,11 +37,18 @@ export async function deactivate(): Promise<void> {
   await Promise.all(ending.map((client) => client.stop().catch(() => undefined)))
 }
 
+/** Its errors go to its output: a failed start has one message, that of `start`. */
+class QuietClient extends LanguageClient {
+  override error(message: string, data?: unknown): void {
+    super.error(message, data, false)
+  }
+}
+
 async function start(folder: vscode.WorkspaceFolder): Promise<void> {
   if (folder.uri.scheme !== "file") return
   const command = programFor(folder)
   const cwd = folder.uri.fsPath
-  const client = new LanguageClient(
+  const client = new QuietClient(
     "sallyport",
     "Sallyport",
     { command, args: ["lsp", "--stdio"], options: { cwd } },
@@ -49,7 +56,7 @@ async function start(folder: vscode.WorkspaceFolder): Promise<void> {
       workspaceFolder: folder,
       documentSelector: [
         ...["sallyport", "fga"].map((language) => ({ language, scheme: "file", pattern: `${cwd}/**/*` })),
-        ...["*.fga.yaml", "*.gw.yaml", "*.mod"].map((name) => ({
+        ...["*.fga.yaml", "*.gw.yaml", "fga.mod", "*.xml"].map((name) => ({
           scheme: "file",
           pattern: `${cwd}/**/${name}`,
         })),
@@ -84,7 +91,8 @@ async function explainRoute(): Promise<void> {
   })
   if (typed === undefined) return
   await document.save()
-  const words = [...explainWords(typed), "--config", vscode.workspace.asRelativePath(document.uri, false)]
+  const opened = vscode.workspace.asRelativePath(document.uri, false)
+  const words = [...explainWords(typed), "--config", firstFileOf(opened, folder.uri.fsPath)]
   const task = new vscode.Task(
     { type: "sallyport" },
     folder,

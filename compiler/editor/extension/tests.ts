@@ -25,10 +25,15 @@ export function addTests(programFor: (folder: vscode.WorkspaceFolder) => string)
   watcher.onDidCreate(read)
   watcher.onDidChange(read)
   watcher.onDidDelete((uri) => controller.items.delete(uri.toString()))
+  // The view of tests asks only when it is shown: an open file has its marks before.
+  const readOpened = ({ uri }: vscode.TextDocument) =>
+    uri.scheme === "file" && /\.(?:fga|gw)\.yaml$/.test(uri.path) ? read(uri) : undefined
+  const opened = vscode.workspace.onDidOpenTextDocument(readOpened)
+  for (const document of vscode.workspace.textDocuments) void readOpened(document)
   controller.createRunProfile("Run", vscode.TestRunProfileKind.Run, (request, token) =>
     runTests(controller, request, token, programFor),
   )
-  return vscode.Disposable.from(controller, watcher)
+  return vscode.Disposable.from(controller, watcher, opened)
 }
 
 /** The tests that are asked for, by their file. */
