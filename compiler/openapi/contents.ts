@@ -120,7 +120,7 @@ export function readResponses(
     fields.aside({ span }, "the operation has no `responses`", { cause: misspelt })
     return []
   }
-  return fields.entries(operation, "responses").flatMap(([code, { key, value }]) => {
+  return fields.patterned(operation, "responses").flatMap(([code, { key, value }]) => {
     const map = fields.part(value, "a response")
     if (map === undefined) return []
     fields.known(map, "a response", reading.version === "2.0" ? oldAnswerKeys : answerKeys)

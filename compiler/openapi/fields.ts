@@ -38,12 +38,17 @@ export class DocumentFields {
     return this.aside(node, `${what} has no value, so it has no effect`)
   }
 
-  /** The entries of a map field; extensions (`x-…`) are left out. */
+  /** The entries of a map field whose keys are names: `x-request-id` is a header, and `x-api-key` may be a security scheme. */
   entries(map: DocumentMap, key: string, what = `\`${key}\``): readonly (readonly [string, DocumentEntry])[] {
     const field = map.entries.get(key)?.value
     if (field === undefined || isNull(field)) return []
     const found = this.map(field, what)
-    return found === undefined ? [] : [...found.entries].filter(([name]) => !name.startsWith("x-"))
+    return found === undefined ? [] : [...found.entries]
+  }
+
+  /** The entries of a map field that may have extensions (`x-…`), without those: `paths` and `responses`. */
+  patterned(map: DocumentMap, key: string): readonly (readonly [string, DocumentEntry])[] {
+    return this.entries(map, key).filter(([name]) => !name.startsWith("x-"))
   }
 
   /** The items of a list field. */

@@ -59,7 +59,7 @@ export function readOperations(
   const reader = new Reader(root, schemes, reading)
   if (!root.entries.has("paths") && reading.version !== "3.1")
     reading.fields.aside(root, "the document has no `paths`")
-  for (const [template, { key, value }] of reading.fields.entries(root, "paths")) {
+  for (const [template, { key, value }] of reading.fields.patterned(root, "paths")) {
     const item = reading.fields.part(value, "a path")
     if (item !== undefined) reader.path(template, key, withSiblings(value, item, reading))
   }
@@ -211,7 +211,7 @@ class Reader {
     const { fields } = this.#reading
     const { span, method, path, query, pathSpan, route } = place
     const misspelt = fields.known(map, "an operation", operationKeys)
-    const wrong = fields.entries(map, "responses").find(([code]) => !isStatus(code))
+    const wrong = fields.patterned(map, "responses").find(([code]) => !isStatus(code))
     this.#reportServers(map, "an operation")
     const callbacks = map.entries.get("callbacks")
     if (callbacks !== undefined)

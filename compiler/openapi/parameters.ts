@@ -24,6 +24,9 @@ const styles: Readonly<Record<OperationParameter["in"], readonly Style[]>> = {
   cookie: ["form"],
 }
 
+/** As many as a step of the plan takes. */
+const parametersMax = 5_000
+
 /** Reads the parameters of a path and of an operation. Those of the operation override those of the path with the same name and location. */
 export function readInputs(
   lists: readonly (readonly DocumentNode[])[],
@@ -60,6 +63,8 @@ export function readInputs(
       }
     }
   }
+  if (byName.size > parametersMax)
+    fields.wrong(operation, `an operation may have at most ${parametersMax} parameters, found ${byName.size}`)
   if (forms.length > 0) body ??= formBody(forms, consumes, reading)
   const own = operation.entries.get("requestBody")?.value
   if (own !== undefined && reading.version !== "2.0") body = readBody(own, reading)

@@ -359,7 +359,8 @@ class Conversion {
     const bad = names.find((each) => !typeNames.includes(each as string))
     if (bad === undefined && names.length > 0) return Array.isArray(plain) ? names : plain
     const hint = typeof bad === "string" ? didYouMean(bad, typeNames) : ""
-    return this.#fields.wrong(value, `\`${shown(String(bad))}\` is not a type${hint}`)
+    const found = typeof bad === "object" ? `${kindOf(value)} is` : `\`${shown(String(bad))}\` is`
+    return this.#fields.wrong(value, `${found} not a type${hint}`)
   }
 
   #pattern(value: DocumentNode): unknown {

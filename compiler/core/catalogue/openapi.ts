@@ -94,9 +94,9 @@ export const openapi = area({
   },
   SP8017: {
     severity: "error",
-    title: "Invalid path for the document",
+    title: "Document cannot be served",
     help: 'Write a path like `docs "/openapi.json"`.',
-    why: "The gateway serves the document as JSON or YAML, depending on the ending of this path.",
+    why: "The gateway serves the document as JSON or YAML, depending on the ending of this path. The document is a part of the plan, so its size is limited.",
   },
   SP8018: {
     severity: "warning",

@@ -69,6 +69,10 @@ export class DescribedAuth {
         count === 1 ? "" : `, and ${count - 1} more of this document ${count === 2 ? "does" : "do"}`
       this.#report.add("SP8010", operation.span, `the document requires ${demand} for \`${route}\`${more}`, {
         related: [{ span: headSpan(statement.statement), message: "the document is declared here" }],
+        // A route has one `auth`: mapping each of the schemes does not help.
+        ...((operation.security ?? []).every(({ schemes }) => schemes.length > 1) && {
+          help: "Schemes that are demanded together cannot be mapped. Write `auth` in the operation for one of them, and let the backend, or a `policy`, check the others.",
+        }),
       })
     }
   }

@@ -40,8 +40,8 @@ export function addDocuments(
     [...routes].map(([source, lowered]) => {
       if (!source.documentation) return [source, lowered]
       const answer = answerOf(source, served, described, neededOpenapi(openapi))
-      if (typeof answer !== "string") return [source, behind(lowered, steps.add(answer, source.span))]
-      if (!reported.has(source.operation)) report.add("SP8017", source.span, answer)
+      if ("kind" in answer) return [source, behind(lowered, steps.add(answer, source.span))]
+      if (!reported.has(source.operation)) report.add("SP8017", source.span, answer.detail, answer)
       reported.add(source.operation)
       return [source, lowered]
     }),
@@ -54,16 +54,19 @@ function answerOf(
   served: Served,
   described: ReadonlyMap<string, DescribedOperation>,
   { exportDocument, printDocument }: OpenapiCompiler,
-): StepOf<"respond"> | string {
+): StepOf<"respond"> | { readonly detail: string; readonly help?: string } {
   const segments = operation.args.value<RoutePath>("path")?.segments ?? []
-  if (!segments.every(isStatic)) return "the path of a document cannot have parameters"
+  if (!segments.every(isStatic)) return { detail: "the path of a document cannot have parameters" }
   const ending = /\.(json|yaml|yml)$/.exec(operationName)?.[1] as keyof typeof forms | undefined
-  if (ending === undefined) return "the path does not end in `.json`, `.yaml` or `.yml`"
+  if (ending === undefined) return { detail: "the path does not end in `.json`, `.yaml` or `.yml`" }
   const { format, media } = forms[ending]
   const text = printDocument(exportDocument(exportParts(served, described, api.name, versionName)), format)
   const bytes = utf8Length(text)
   if (bytes > documentBytesMax)
-    return `the document has ${bytes} bytes; the maximum in a plan is ${documentBytesMax}`
+    return {
+      detail: `the document has ${bytes} bytes; the maximum in a plan is ${documentBytesMax}`,
+      help: "Describe fewer operations in one API, or let the backend serve the document.",
+    }
   return { kind: "respond", status: 200, headers: [], media, body: { text }, documentation: true }
 }
 

@@ -44,7 +44,7 @@ export const validateParameters = defineStep(
   "validate-parameters",
   { role: "judge", rehearsed: "run" },
   {
-    parameters: z.array(parameterRule).max(500),
+    parameters: z.array(parameterRule).max(5000),
     unspecified: z.strictObject({
       query: violationAction,
       header: violationAction,
@@ -56,7 +56,7 @@ export const validateParameters = defineStep(
             action: violationAction,
           }),
         )
-        .max(500)
+        .max(5000)
         .optional(),
     }),
     errors: variableName.optional(),
