@@ -42,10 +42,13 @@ export function compareRelations(
   bounds: CompareBounds = {},
 ): RelationMeaning[] {
   const pair = pairOf(before, after)
-  const kept = namesOf(pair.plans[1])
-  return [...namesOf(pair.plans[0]).keys()]
-    .filter((name) => kept.has(name))
-    .flatMap((name) => compareRelation(pair, name, bounds) ?? [])
+  return comparedRelations(pair).flatMap((name) => compareRelation(pair, name, bounds) ?? [])
+}
+
+/** The relations that both models have, but for those of which all that decides them is equal. */
+export function comparedRelations({ plans, affected }: ModelPair): string[] {
+  const kept = namesOf(plans[1])
+  return [...namesOf(plans[0]).keys()].filter((name) => kept.has(name) && affected.has(name))
 }
 
 /** Compares one relation; undefined when all that decides it is equal in both models. */

@@ -3,6 +3,7 @@ import { namesOf, pairOf } from "../../runtime/model/model-pair.ts"
 import type { AuthorizationModel } from "../../runtime/plan/authorization-model.ts"
 import {
   type CompareBounds,
+  comparedRelations,
   compareRelation,
   type RelationMeaning,
   setExamples,
@@ -29,8 +30,7 @@ export async function compareModels(
   const relations: RelationMeaning[] = []
   const pair = pairOf(before, after)
   const [was, is] = [namesOf(before.relations), namesOf(after.relations)]
-  for (const relation of was.keys()) {
-    if (!is.has(relation) || !pair.affected.has(relation)) continue
+  for (const relation of comparedRelations(pair)) {
     const found = compareRelation(pair, relation, bounds)
     // Without users who could have it, it may still differ for sets.
     const meaning = await confirmation.meaning(found ?? { relation, verdict: "same", shown: "proved" })

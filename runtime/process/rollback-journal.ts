@@ -92,7 +92,7 @@ export class RollbackJournal {
       if (journal === undefined) return undefined
       await take(journal)
       try {
-        if (journal.damage === undefined) await this.#remove(journal)
+        if (journal.damage === undefined) await this.#remove(journal.id)
         else await this.#setAside()
         return undefined
       } catch (error) {
@@ -102,7 +102,7 @@ export class RollbackJournal {
   }
 
   /** The head says first that the journal was taken: else it would be missing when this process is killed in between. */
-  async #remove({ id }: Journal): Promise<void> {
+  async #remove(id: string): Promise<void> {
     // A folder that was removed meanwhile stays so.
     if (await this.#head.exists()) await this.#head.write({ journal: id, rows: 0, hash: id, isTaken: true })
     await rm(this.#path, { force: true })
@@ -125,7 +125,7 @@ export class RollbackJournal {
     try {
       const head = await this.#head.read()
       if (head?.isTaken === true && (journal === undefined || journal.id === head.journal)) {
-        await this.#remove({ id: head.journal, rows: [], damage: undefined, bytes: 0 })
+        await this.#remove(head.journal)
         return undefined
       }
       const damage = this.#head.damageOf(head, journal)
