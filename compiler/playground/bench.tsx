@@ -23,8 +23,8 @@ import {
   texts,
 } from "./project.ts"
 import type { ShownStore } from "./protocol.ts"
-import { forgetRequests, Requests, view } from "./requests.tsx"
-import { Findings, Tests } from "./results.tsx"
+import { forgetRequests, Requests } from "./requests.tsx"
+import { Findings, gatewayTests, Tests } from "./results.tsx"
 import { zipOf } from "./zip.ts"
 
 const allTabs = ["Ask", "Requests", "Tests", "Graph", "Findings"] as const
@@ -212,7 +212,7 @@ function Count({ of }: { readonly of: Tab }) {
     const errors = known.findings.some(({ severity }) => severity === "error")
     return <span class={`badge ${errors ? "bad" : "warn"}`}>{known.findings.length}</span>
   }
-  const ofGateway = (view.value?.tests ?? []).filter(({ passed }) => !passed)
+  const ofGateway = (gatewayTests.newest?.tests ?? []).filter(({ passed }) => !passed)
   const ofStores = (known?.stores ?? []).flatMap(({ tests }) => tests.filter(({ passed }) => !passed))
   const failed = ofStores.length + ofGateway.length
   if (of !== "Tests" || failed === 0) return null
@@ -238,6 +238,7 @@ function suggestOnce(known: ShownStore | undefined): void {
 function leave(): void {
   close()
   forgetRequests()
+  gatewayTests.forget()
   chosenTab.value = undefined
 }
 

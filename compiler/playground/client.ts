@@ -3,6 +3,7 @@ import { WorkerChannel } from "../../runtime/control/console/page/parts/worker-c
 import type {
   Analysis,
   GatewayRequest,
+  GatewayTestResults,
   GatewayView,
   ProjectTexts,
   RequestAnswer,
@@ -43,10 +44,16 @@ export async function send(request: GatewayRequest): Promise<RequestAnswer> {
   }
 }
 
-/** What requests can be about, and the results of the gateway tests; undefined: the project has no gateway without errors. @throws Error a fault of the playground */
+/** What requests can be about; undefined: the project has no gateway without errors. @throws Error a fault of the playground */
 export async function gatewayView(): Promise<GatewayView | undefined> {
   const reply = await worker.ask({ kind: "gateway" })
   return reply.kind === "gateway" ? reply.view : undefined
+}
+
+/** Runs the gateway tests; undefined: the project has no gateway without errors. @throws Error a fault of the playground */
+export async function gatewayTestResults(): Promise<GatewayTestResults | undefined> {
+  const reply = await worker.ask({ kind: "gateway-tests" })
+  return reply.kind === "gateway-tests" ? reply.results : undefined
 }
 
 /** The text of a store file with one more tuple; undefined: it has errors, so there is no place for it. */

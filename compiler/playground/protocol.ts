@@ -101,13 +101,17 @@ export interface ShownGatewayTest {
   }[]
 }
 
-/** What requests can be about, and the results of the gateway tests. */
+/** What requests can be about. */
 export interface GatewayView {
   readonly routes: readonly { readonly method: string; readonly path: string }[]
   readonly subscriptions: readonly string[]
   readonly files: readonly ShownFile[]
   /** Requests of the tests, to try them one by one. */
   readonly samples: readonly { readonly label: string; readonly request: GatewayRequest }[]
+}
+
+/** The results of the gateway tests. */
+export interface GatewayTestResults {
   readonly tests: readonly ShownGatewayTest[]
   /** Mistakes in the files of tests. */
   readonly findings: readonly { readonly path: string; readonly line: number; readonly detail: string }[]
@@ -158,6 +162,7 @@ export type WorkerRequest =
   | { readonly kind: "ask"; readonly question: StoreQuestion }
   | { readonly kind: "send"; readonly request: GatewayRequest }
   | { readonly kind: "gateway" }
+  | { readonly kind: "gateway-tests" }
   | { readonly kind: "add"; readonly text: string; readonly tuple: TupleKey }
   | ({ readonly kind: "complete" } & TextPlace)
   | ({ readonly kind: "hover" } & TextPlace)
@@ -169,6 +174,7 @@ export type WorkerReply =
   | { readonly kind: "sent"; readonly answer: RequestAnswer }
   /** Undefined: the project has no gateway without errors. */
   | { readonly kind: "gateway"; readonly view: GatewayView | undefined }
+  | { readonly kind: "gateway-tests"; readonly results: GatewayTestResults | undefined }
   /** Undefined: the text of the store file has errors. */
   | { readonly kind: "added"; readonly text: string | undefined }
   | { readonly kind: "completed"; readonly items: readonly ShownCompletion[] }

@@ -14,6 +14,7 @@ import { readHeaderLine } from "../gateway-test/header-line.ts"
 import { jsonObject } from "./json-object.ts"
 import type {
   GatewayRequest,
+  GatewayTestResults,
   GatewayView,
   ProjectTexts,
   RequestAnswer,
@@ -58,8 +59,22 @@ export class RequestDesk {
     this.#tests = undefined
   }
 
-  /** What requests can be about, and the results of the tests. Undefined: there is no gateway to ask. */
+  /** What requests can be about. Undefined: there is no gateway to ask. */
   async view(): Promise<GatewayView | undefined> {
+    const opened = this.#opened
+    if (opened === undefined) return undefined
+    await this.#load()
+    const { suites } = await this.#read(opened)
+    return {
+      routes: Object.values(opened.plan.plan.routes).map(({ method, path }) => ({ method, path })),
+      subscriptions: Object.keys(opened.plan.plan.subscriptions),
+      files: suites.map(shownFile),
+      samples: suites.flatMap(samplesOf).slice(0, samplesMax),
+    }
+  }
+
+  /** Runs the tests. Undefined: there is no gateway to ask. */
+  async results(): Promise<GatewayTestResults | undefined> {
     const opened = this.#opened
     if (opened === undefined) return undefined
     const openInProcess = await this.#load()
@@ -67,10 +82,6 @@ export class RequestDesk {
     const tests: ShownGatewayTest[] = []
     for (const suite of suites) tests.push(...(await resultsOf(suite, openInProcess)))
     return {
-      routes: Object.values(opened.plan.plan.routes).map(({ method, path }) => ({ method, path })),
-      subscriptions: Object.keys(opened.plan.plan.subscriptions),
-      files: suites.map(shownFile),
-      samples: suites.flatMap(samplesOf).slice(0, samplesMax),
       tests,
       findings: findings.map(({ detail, span }) => ({
         ...{ detail, path: span?.file.path ?? "", line: span?.file.position(span.start).line ?? 1 },

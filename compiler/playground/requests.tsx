@@ -1,14 +1,13 @@
-import { batch, signal, useSignalEffect } from "@preact/signals"
+import { batch, signal } from "@preact/signals"
 import type { PassageDocument } from "../gateway-test/passage-document.ts"
 import { gatewayView, send } from "./client.ts"
+import { GatewayQuestion } from "./gateway-question.ts"
 import { analysis, showPlace } from "./project.ts"
 import { Proof } from "./proof.tsx"
 import type { GatewayRequest, GatewayView, RequestAnswer } from "./protocol.ts"
 
-/** What the gateway of the project can be asked. Undefined until the worker has answered, and for a project without a gateway. */
-export const view = signal<GatewayView | undefined>(undefined)
-/** Why the gateway could not be loaded. */
-const fault = signal<string | undefined>(undefined)
+/** What the gateway of the project can be asked. */
+const view = new GatewayQuestion(gatewayView)
 const empty: GatewayRequest = {
   ...{ method: "GET", target: "/", as: "", claims: "", headers: "", body: "", file: "" },
 }
@@ -17,30 +16,10 @@ const answer = signal<RequestAnswer | undefined>(undefined)
 const isSending = signal(false)
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]
 
-/** Asks again for each new state of the project, as long as something shows it. */
-export function useGatewayView(): void {
-  useSignalEffect(() => {
-    const known = analysis.value
-    if (known === undefined) return
-    void gatewayView()
-      .then((found) => {
-        if (analysis.peek() !== known) return
-        batch(() => {
-          fault.value = undefined
-          view.value = found
-          suggestOnce(found)
-        })
-      })
-      .catch((error: unknown) => {
-        fault.value = (error as Error).message
-      })
-  })
-}
-
 /** Another project comes. */
 export function forgetRequests(): void {
   batch(() => {
-    view.value = undefined
+    view.forget()
     answer.value = undefined
     form.value = empty
   })
@@ -58,10 +37,10 @@ function suggestOnce(found: GatewayView | undefined): void {
 
 /** Requests to the gateway of the project: the pipeline and the steps of production, with doubles instead of clients, backends and issuers. */
 export function Requests() {
-  useGatewayView()
-  const known = view.value
-  if (fault.value !== undefined)
-    return <p class="notice bad">{`The gateway cannot be loaded: ${fault.value}`}</p>
+  view.useNewest(suggestOnce)
+  const known = view.answer
+  const fault = view.fault.value
+  if (fault !== undefined) return <p class="notice bad">{`The gateway cannot be loaded: ${fault}`}</p>
   if (analysis.value?.hasGateway === false)
     return <p class="quiet empty">There is no gateway to ask: mend the findings, or add a `gateway.conf`.</p>
   if (known === undefined) return <p class="quiet empty">Loading the gateway …</p>

@@ -1,6 +1,10 @@
+import { gatewayTestResults } from "./client.ts"
+import { GatewayQuestion } from "./gateway-question.ts"
 import { analysis, hasGatewayFile, showFinding, showPlace } from "./project.ts"
-import type { GatewayView, ShownGatewayTest, ShownTest } from "./protocol.ts"
-import { useGatewayView, view } from "./requests.tsx"
+import type { GatewayTestResults, ShownGatewayTest, ShownTest } from "./protocol.ts"
+
+/** The results of the gateway tests. They run as long as somebody looks at them. */
+export const gatewayTests = new GatewayQuestion(gatewayTestResults)
 
 /** The tests of all stores and of the gateway, failed ones first in each. */
 export function Tests() {
@@ -70,17 +74,19 @@ function Test({
 
 /** The tests of the gateway, by file. They run when they are first seen, because the gateway is loaded for them. */
 function GatewayTests() {
-  useGatewayView()
+  gatewayTests.useNewest()
+  const fault = gatewayTests.fault.value
+  if (fault !== undefined) return <p class="notice bad">{`The gateway cannot be loaded: ${fault}`}</p>
   if (analysis.value?.hasGateway === false)
     return <p class="quiet empty">The tests of the gateway run when gateway.conf has no errors.</p>
-  const known = view.value
+  const known = gatewayTests.answer
   if (known === undefined) return <p class="quiet empty">Loading the gateway …</p>
   if (known.tests.length === 0 && known.findings.length === 0)
     return <p class="quiet empty">The gateway has no tests: requests and what is expected, in `*.gw.yaml`.</p>
   return (
     <>
       <TestFindings findings={known.findings} />
-      {known.files.map(({ path }) => {
+      {[...new Set(known.tests.map(({ path }) => path))].map((path) => {
         const tests = known.tests.filter((test) => test.path === path)
         const failed = tests.filter(({ passed }) => !passed)
         const others = tests.filter(({ passed }) => passed)
@@ -101,7 +107,7 @@ function GatewayTests() {
   )
 }
 
-function TestFindings({ findings }: { readonly findings: GatewayView["findings"] }) {
+function TestFindings({ findings }: { readonly findings: GatewayTestResults["findings"] }) {
   return (
     <ul class="findings">
       {findings.map(({ path, line, detail }, at) => (

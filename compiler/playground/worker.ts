@@ -26,6 +26,7 @@ replyInTurn(async (asked: WorkerRequest): Promise<WorkerReply> => {
     return { kind: "opened", analysis }
   }
   if (asked.kind === "gateway") return { kind: "gateway", view: await desk.view() }
+  if (asked.kind === "gateway-tests") return { kind: "gateway-tests", results: await desk.results() }
   if (asked.kind === "send") return { kind: "sent", answer: await desk.send(asked.request) }
   if (asked.kind === "complete")
     return { kind: "completed", items: await help.complete(asked.path, asked.text, asked.offset) }

@@ -35,9 +35,10 @@ test("runs the tests of a gateway, and offers their requests and callers", async
   const { analysis, desk } = await opened(docs)
   expect(analysis.hasGateway).toBe(true)
   const view = await desk.view()
-  expect(view?.findings).toEqual([])
-  expect(view?.tests.length).toBeGreaterThan(5)
-  expect(view?.tests.filter(({ passed }) => !passed)).toEqual([])
+  const results = await desk.results()
+  expect(results?.findings).toEqual([])
+  expect(results?.tests.length).toBeGreaterThan(5)
+  expect(results?.tests.filter(({ passed }) => !passed)).toEqual([])
   expect(view?.files[0]?.path).toBe("tests/documents.gw.yaml")
   expect(view?.samples.map(({ request }) => request.method)).toContain("GET")
   const sample = view?.samples.find(({ request }) => request.as !== "")
@@ -63,12 +64,13 @@ test("a test that fails has its line and reason; a mistake in a file of tests is
   const path = "tests/documents.gw.yaml"
   const failing = (docs[path] ?? "").replace("expect: { status: 401", "expect: { status: 402")
   const [failed] =
-    (await (await opened({ ...docs, [path]: failing })).desk.view())?.tests.filter(({ passed }) => !passed) ??
-    []
+    (await (await opened({ ...docs, [path]: failing })).desk.results())?.tests.filter(
+      ({ passed }) => !passed,
+    ) ?? []
   expect(failed?.failures[0]).toMatchObject({ what: "status", expected: "402", got: "401" })
   const line = failing.slice(0, failing.indexOf("status: 402")).split("\n").length
   expect(failed?.failures[0]?.line).toBe(line)
-  const wrong = await (await opened({ ...docs, [path]: `${docs[path]}\nwrong: true\n` })).desk.view()
+  const wrong = await (await opened({ ...docs, [path]: `${docs[path]}\nwrong: true\n` })).desk.results()
   expect(wrong?.tests).toEqual([])
   expect(wrong?.findings[0]?.detail).toContain("wrong")
 })
@@ -77,6 +79,7 @@ test("a project with an error, or without a gateway, has nothing to ask", async 
   const broken = await opened({ ...docs, "gateway.conf": "wrong" })
   expect(broken.analysis.hasGateway).toBe(false)
   expect(await broken.desk.view()).toBeUndefined()
+  expect(await broken.desk.results()).toBeUndefined()
   expect(await broken.desk.send(read)).toMatchObject({ kind: "error" })
   const { "gateway.conf": _, ...model } = docs
   expect((await opened(model)).analysis.hasGateway).toBe(false)
