@@ -101,7 +101,8 @@ export function completionItemOf({
   return {
     label,
     kind: completionKinds[kind],
-    ...(detail === undefined ? {} : { detail }),
+    // Editors show it as it is, not as Markdown.
+    ...(detail === undefined ? {} : { detail: detail.replaceAll("`", "") }),
     ...(docs === undefined ? {} : { documentation: { kind: MarkupKind.Markdown, value: docs } }),
     textEdit: { range: rangeOf(replaces), newText: insert ?? label },
   }

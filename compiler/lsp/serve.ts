@@ -1,36 +1,17 @@
-import { isAbsolute, join, relative, sep } from "node:path"
+import { resolve } from "node:path"
 import type { Readable, Writable } from "node:stream"
-import { fileURLToPath, pathToFileURL } from "node:url"
+import { fileURLToPath } from "node:url"
 import {
-  type ClientCapabilities,
   CodeActionKind,
   type Connection,
   type InitializeParams,
   type InitializeResult,
-  MarkupKind,
-  type Position,
-  ResponseError,
   TextDocumentSyncKind,
 } from "vscode-languageserver"
 import { createConnection } from "vscode-languageserver/node"
-import type { Diagnostic } from "../core/diagnostic.ts"
-import { DiskFiles } from "../core/disk-files.ts"
-import type { SourceFile } from "../core/source.ts"
-import { LanguageService } from "../service/language-service.ts"
-import {
-  codeLensOf,
-  completionItemOf,
-  diagnosticOf,
-  editsOf,
-  encodedTokens,
-  inlayHintOf,
-  offsetOf,
-  rangeOf,
-  symbolOf,
-  tokensLegend,
-  type UriOf,
-  workspaceEditOf,
-} from "./convert.ts"
+import { tokensLegend } from "./convert.ts"
+import { EditorServer } from "./editor-server.ts"
+import { EditorProjects } from "./projects.ts"
 
 /** What the server offers. Texts are sent whole: a file of gateway.conf is small, and the service compiles the project for each text anyway. */
 const capabilities: InitializeResult["capabilities"] = {
@@ -47,6 +28,7 @@ const capabilities: InitializeResult["capabilities"] = {
   codeLensProvider: {},
   semanticTokensProvider: { legend: tokensLegend, full: true },
   codeActionProvider: { codeActionKinds: [CodeActionKind.QuickFix] },
+  workspace: { workspaceFolders: { supported: true, changeNotifications: true } },
 }
 
 /** How the server is started. */
@@ -62,216 +44,87 @@ export interface LspTerms {
 export function serveEditor(input: Readable, output: Writable, terms: LspTerms): Promise<void> {
   const connection = createConnection(input, output)
   const ended = new Promise<void>((resolve) => connection.onExit(resolve))
-  let server: EditorServer | undefined
+  let opened: Opened | undefined
+  let follows = false
   connection.onInitialize((params) => {
-    server = new EditorServer(connection, rootOf(params) ?? terms.folder, terms.entry, params.capabilities)
+    const folders = foldersOf(params)
+    const projects = new EditorProjects(folders.length === 0 ? [resolve(terms.folder)] : folders, terms.entry)
+    opened = { projects, server: new EditorServer(connection, projects, params.capabilities) }
+    follows = params.capabilities.workspace?.workspaceFolders === true
     return { capabilities, serverInfo: { name: "sallyport", version: terms.version } }
   })
-  const opened = (): EditorServer => server as EditorServer
-  connection.onDidOpenTextDocument(({ textDocument: { uri, text } }) => opened().set(uri, text))
-  connection.onDidChangeTextDocument(({ textDocument: { uri }, contentChanges }) => {
-    const last = contentChanges.at(-1)
-    if (last !== undefined) opened().set(uri, last.text)
+  // Not earlier: the library would ask the editor for these messages before it answers `initialize`.
+  connection.onInitialized(() => {
+    if (follows && opened !== undefined) followFolders(connection, opened)
   })
-  connection.onDidCloseTextDocument(({ textDocument: { uri } }) => opened().close(uri))
-  connection.onDidChangeWatchedFiles(() => opened().changed())
-  connection.onDidSaveTextDocument(() => opened().changed())
-  connection.onCompletion(({ textDocument, position }) => opened().completion(textDocument.uri, position))
-  connection.onHover(({ textDocument, position }) => opened().hover(textDocument.uri, position))
-  connection.onDefinition(({ textDocument, position }) =>
-    opened().places("definition", textDocument.uri, position),
-  )
-  connection.onReferences(({ textDocument, position }) =>
-    opened().places("references", textDocument.uri, position),
-  )
-  connection.onRenameRequest(({ textDocument, position, newName }) =>
-    opened().rename(textDocument.uri, position, newName),
-  )
-  connection.onDocumentSymbol(({ textDocument: { uri } }) => opened().outline(uri))
-  connection.onFoldingRanges(({ textDocument: { uri } }) => opened().folds(uri))
-  connection.onDocumentFormatting(({ textDocument: { uri } }) => opened().format(uri))
-  connection.onCodeAction(({ textDocument: { uri }, range }) => opened().actions(uri, range.start, range.end))
-  connection.onCodeLens(({ textDocument: { uri } }) => opened().lenses(uri))
-  connection.languages.inlayHint.on(({ textDocument: { uri }, range }) =>
-    opened().hints(uri, range.start, range.end),
-  )
-  connection.languages.semanticTokens.on(({ textDocument: { uri } }) => opened().tokens(uri))
+  // The protocol has no message before `initialize`.
+  const now = (): Opened => opened as Opened
+  followTexts(connection, now)
+  answer(connection, () => now().server)
   connection.listen()
   return ended
 }
 
-function rootOf({ workspaceFolders, rootUri }: InitializeParams): string | undefined {
-  const uri = workspaceFolders?.[0]?.uri ?? rootUri ?? undefined
-  return uri?.startsWith("file:") === true ? fileURLToPath(uri) : undefined
+/** What there is once the editor has said what it opens. */
+interface Opened {
+  readonly projects: EditorProjects
+  readonly server: EditorServer
 }
 
-/** One editor and its project. */
-class EditorServer {
-  readonly #connection: Connection
-  readonly #root: string
-  readonly #service: LanguageService
-  /** Paths whose findings the editor shows. */
-  readonly #shown = new Set<string>()
-  /** What the editor asks again at a request of the server. */
-  readonly #refreshes: { readonly hints: boolean; readonly lenses: boolean }
-  #isTelling = false
-  #isStale = false
-
-  constructor(connection: Connection, root: string, entry: string, { workspace }: ClientCapabilities) {
-    this.#connection = connection
-    this.#refreshes = {
-      hints: workspace?.inlayHint?.refreshSupport === true,
-      lenses: workspace?.codeLens?.refreshSupport === true,
-    }
-    this.#root = root
-    this.#service = new LanguageService(new DiskFiles(root), entry)
-    this.#tell()
+function followTexts(connection: Connection, opened: () => Opened): void {
+  const then = (change: (projects: EditorProjects) => void): void => {
+    const { projects, server } = opened()
+    change(projects)
+    server.tell()
   }
+  connection.onDidOpenTextDocument(({ textDocument: { uri, languageId, text } }) =>
+    then((projects) => projects.open(uri, languageId, text)),
+  )
+  connection.onDidChangeTextDocument(({ textDocument: { uri }, contentChanges }) => {
+    const last = contentChanges.at(-1)
+    if (last !== undefined) then((projects) => projects.change(uri, last.text))
+  })
+  connection.onDidCloseTextDocument(({ textDocument: { uri } }) => then((projects) => projects.close(uri)))
+  connection.onDidChangeWatchedFiles(() => then((projects) => projects.changed()))
+  connection.onDidSaveTextDocument(() => then((projects) => projects.changed()))
+}
 
-  set(uri: string, text: string): void {
-    const path = this.#pathOf(uri)
-    if (path === undefined) return
-    this.#service.set(path, text)
-    this.#tell()
-  }
+function followFolders({ workspace }: Connection, { projects, server }: Opened): void {
+  workspace.onDidChangeWorkspaceFolders(({ added, removed }) => {
+    projects.changeFolders(pathsOf(added), pathsOf(removed))
+    server.tell()
+  })
+}
 
-  close(uri: string): void {
-    const path = this.#pathOf(uri)
-    if (path === undefined) return
-    this.#service.close(path)
-    this.#tell()
-  }
+function answer(connection: Connection, server: () => EditorServer): void {
+  connection.onCompletion(({ textDocument, position }) => server().completion(textDocument.uri, position))
+  connection.onHover(({ textDocument, position }) => server().hover(textDocument.uri, position))
+  connection.onDefinition(({ textDocument, position }) =>
+    server().places("definition", textDocument.uri, position),
+  )
+  connection.onReferences(({ textDocument, position }) =>
+    server().places("references", textDocument.uri, position),
+  )
+  connection.onRenameRequest(({ textDocument, position, newName }) =>
+    server().rename(textDocument.uri, position, newName),
+  )
+  connection.onDocumentSymbol(({ textDocument: { uri } }) => server().outline(uri))
+  connection.onFoldingRanges(({ textDocument: { uri } }) => server().folds(uri))
+  connection.onDocumentFormatting(({ textDocument: { uri } }) => server().format(uri))
+  connection.onCodeAction(({ textDocument: { uri }, range }) => server().actions(uri, range.start, range.end))
+  connection.onCodeLens(({ textDocument: { uri } }) => server().lenses(uri))
+  connection.languages.inlayHint.on(({ textDocument: { uri }, range }) =>
+    server().hints(uri, range.start, range.end),
+  )
+  connection.languages.semanticTokens.on(({ textDocument: { uri } }) => server().tokens(uri))
+}
 
-  changed(): void {
-    this.#service.changed()
-    this.#tell()
-  }
+function foldersOf({ workspaceFolders, rootUri }: InitializeParams): string[] {
+  if (workspaceFolders != null && workspaceFolders.length > 0) return pathsOf(workspaceFolders)
+  return rootUri == null ? [] : pathsOf([{ uri: rootUri }])
+}
 
-  async completion(uri: string, position: Position) {
-    const found = await this.#at(uri, position, (path, offset) => this.#service.completion(path, offset))
-    return (found ?? []).map(completionItemOf)
-  }
-
-  async hover(uri: string, position: Position) {
-    const found = await this.#at(uri, position, (path, offset) => this.#service.hover(path, offset))
-    if (found === undefined) return null
-    return { contents: { kind: MarkupKind.Markdown, value: found.markdown }, range: rangeOf(found.span) }
-  }
-
-  async places(what: "definition" | "references", uri: string, position: Position) {
-    const found = await this.#at(uri, position, (path, offset) => this.#service[what](path, offset))
-    return (found ?? []).map((span) => ({ uri: this.#uriOf(span.file.path), range: rangeOf(span) }))
-  }
-
-  async rename(uri: string, position: Position, name: string) {
-    const found = await this.#at(uri, position, (path, offset) => this.#service.rename(path, offset, name))
-    if (found === undefined) return null
-    // RequestFailed: the editor shows the message.
-    if ("problem" in found) throw new ResponseError(-32803, found.problem)
-    return workspaceEditOf(found.edits, this.#uriOf)
-  }
-
-  async outline(uri: string) {
-    const path = this.#pathOf(uri)
-    return path === undefined ? [] : (await this.#service.outline(path)).map(symbolOf)
-  }
-
-  async folds(uri: string) {
-    const path = this.#pathOf(uri)
-    return (path === undefined ? [] : await this.#service.folds(path)).map((span) => {
-      const { start, end } = rangeOf(span)
-      return { startLine: start.line, endLine: Math.max(start.line, end.line - 1) }
-    })
-  }
-
-  async format(uri: string) {
-    const path = this.#pathOf(uri)
-    return path === undefined ? [] : editsOf(await this.#service.format(path))
-  }
-
-  async hints(uri: string, start: Position, end: Position) {
-    const path = this.#pathOf(uri)
-    const file = path === undefined ? undefined : this.#service.file(path)
-    if (path === undefined || file === undefined) return []
-    const found = await this.#service.hints(path, offsetOf(file, start), offsetOf(file, end))
-    return found.map((hint) => inlayHintOf(hint, this.#uriOf))
-  }
-
-  async lenses(uri: string) {
-    const path = this.#pathOf(uri)
-    return path === undefined ? [] : (await this.#service.lenses(path)).map(codeLensOf)
-  }
-
-  async tokens(uri: string) {
-    const path = this.#pathOf(uri)
-    return encodedTokens(path === undefined ? [] : await this.#service.tokens(path))
-  }
-
-  async actions(uri: string, start: Position, end: Position) {
-    const path = this.#pathOf(uri)
-    const file = path === undefined ? undefined : this.#service.file(path)
-    if (path === undefined || file === undefined) return []
-    const found = await this.#service.actions(path, offsetOf(file, start), offsetOf(file, end))
-    return found.map(({ title, finding, edits }) => ({
-      ...{ title, kind: CodeActionKind.QuickFix, isPreferred: true },
-      diagnostics: [diagnosticOf(finding, this.#uriOf)],
-      edit: workspaceEditOf(edits, this.#uriOf),
-    }))
-  }
-
-  /** Sends the findings of the newest texts. Texts that arrive meanwhile are compiled together afterwards. */
-  #tell(): void {
-    this.#isStale = true
-    if (this.#isTelling) return
-    this.#isTelling = true
-    // After the messages that have arrived already.
-    setImmediate(() => {
-      this.#tellAll()
-        .catch((error: unknown) => this.#connection.console.error(String(error)))
-        .finally(() => {
-          this.#isTelling = false
-        })
-    })
-  }
-
-  async #tellAll(): Promise<void> {
-    while (this.#isStale) {
-      this.#isStale = false
-      const found = await this.#service.findings()
-      if (this.#isStale) continue
-      for (const path of this.#shown) if (!found.has(path)) await this.#show(path, [])
-      for (const [path, findings] of found) await this.#show(path, findings)
-      // They can depend on other files than the one that was changed.
-      if (this.#refreshes.hints) this.#connection.languages.inlayHint.refresh().catch(() => undefined)
-      if (this.#refreshes.lenses)
-        this.#connection.sendRequest("workspace/codeLens/refresh").catch(() => undefined)
-    }
-  }
-
-  async #show(path: string, findings: readonly Diagnostic[]): Promise<void> {
-    if (findings.length === 0 && !this.#shown.delete(path)) return
-    if (findings.length > 0) this.#shown.add(path)
-    const diagnostics = findings.map((finding) => diagnosticOf(finding, this.#uriOf))
-    await this.#connection.sendDiagnostics({ uri: this.#uriOf(path), diagnostics })
-  }
-
-  readonly #uriOf: UriOf = (path) => pathToFileURL(join(this.#root, path)).href
-
-  /** A path relative to the root; undefined for a document outside of the project. */
-  #pathOf(uri: string): string | undefined {
-    if (!uri.startsWith("file:")) return undefined
-    const path = relative(this.#root, fileURLToPath(uri))
-    return path.startsWith("..") || isAbsolute(path) ? undefined : path.split(sep).join("/")
-  }
-
-  async #at<Found>(
-    uri: string,
-    position: Position,
-    ask: (path: string, offset: number) => Promise<Found>,
-  ): Promise<Found | undefined> {
-    const path = this.#pathOf(uri)
-    const file: SourceFile | undefined = path === undefined ? undefined : this.#service.file(path)
-    if (path === undefined || file === undefined) return undefined
-    return ask(path, offsetOf(file, position))
-  }
+/** The folders on the disk. A path may not end with `/`: it is compared with those of files. */
+function pathsOf(folders: readonly { readonly uri: string }[]): string[] {
+  return folders.flatMap(({ uri }) => (uri.startsWith("file:") ? [resolve(fileURLToPath(uri))] : []))
 }

@@ -47,6 +47,7 @@ class Analysis {
   #names: ProjectNames | undefined
   #allNames: ProjectNames | undefined
   #words: ProjectWords | undefined
+  #sources: ReadonlySet<string> | undefined
   readonly #readTests: () => readonly SourceFile[]
 
   /** `readTests`: the files of tests and tuples that belong to the project. */
@@ -74,6 +75,11 @@ class Analysis {
 
   get insight(): Insight {
     return this.compiled.insight
+  }
+
+  get sources(): ReadonlySet<string> {
+    this.#sources ??= new Set(this.compiled.sources)
+    return this.#sources
   }
 
   get words(): ProjectWords {
@@ -133,6 +139,11 @@ export class LanguageService {
     }
     for (const path of this.#files.paths) if (!found.has(path)) found.set(path, this.#findingsAlone(path))
     return found
+  }
+
+  /** The paths of all files of the project that were read or are missing, e.g. those that gateway.conf includes. */
+  async sources(): Promise<ReadonlySet<string>> {
+    return (await this.#analysed()).sources
   }
 
   /** What can be written at an offset. */

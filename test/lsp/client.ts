@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { join } from "node:path"
+import { join, relative } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import {
   createProtocolConnection,
@@ -45,8 +45,8 @@ export class LspClient {
     connection.listen()
     const initialized = (await connection.sendRequest("initialize", {
       processId: process.pid,
-      rootUri: pathToFileURL(root).href,
-      capabilities: {},
+      workspaceFolders: [{ name: "root", uri: pathToFileURL(root).href }],
+      capabilities: { workspace: { workspaceFolders: true } },
     })) as InitializeResult
     const client = new LspClient({ initialized, connection, child, root })
     connection.onNotification(
@@ -63,8 +63,8 @@ export class LspClient {
     return pathToFileURL(join(this.#root, path)).href
   }
 
-  async open(path: string, text: string): Promise<void> {
-    const textDocument = { uri: this.uri(path), languageId: "sallyport", version: 1, text }
+  async open(path: string, text: string, languageId = "sallyport"): Promise<void> {
+    const textDocument = { uri: this.uri(path), languageId, version: 1, text }
     await this.#connection.sendNotification("textDocument/didOpen", { textDocument })
   }
 
@@ -80,6 +80,19 @@ export class LspClient {
     await this.#connection.sendNotification("textDocument/didClose", {
       textDocument: { uri: this.uri(path) },
     })
+  }
+
+  /** Says that a stored file has come, changed or gone. */
+  async stored(path: string): Promise<void> {
+    await this.#connection.sendNotification("workspace/didChangeWatchedFiles", {
+      changes: [{ uri: this.uri(path), type: 2 }],
+    })
+  }
+
+  /** Opens or closes a further folder, given from the first one. */
+  async folder(what: "added" | "removed", path: string): Promise<void> {
+    const event = { added: [], removed: [], [what]: [{ name: path, uri: this.uri(path) }] }
+    await this.#connection.sendNotification("workspace/didChangeWorkspaceFolders", { event })
   }
 
   /** A request about a document. */
@@ -100,6 +113,6 @@ export class LspClient {
   }
 
   #pathOf(uri: string): string {
-    return fileURLToPath(uri).slice(this.#root.length + 1)
+    return relative(this.#root, fileURLToPath(uri))
   }
 }

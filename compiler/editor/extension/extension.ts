@@ -56,7 +56,8 @@ async function start(folder: vscode.WorkspaceFolder): Promise<void> {
       workspaceFolder: folder,
       documentSelector: [
         ...["sallyport", "fga"].map((language) => ({ language, scheme: "file", pattern: `${cwd}/**/*` })),
-        ...["*.fga.yaml", "*.gw.yaml", "fga.mod", "*.xml"].map((name) => ({
+        // The server knows which of the files `*.conf` a project includes, and leaves the others alone.
+        ...["*.conf", "*.fga.yaml", "*.gw.yaml", "fga.mod", "*.xml"].map((name) => ({
           scheme: "file",
           pattern: `${cwd}/**/${name}`,
         })),

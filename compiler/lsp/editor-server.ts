@@ -1,0 +1,181 @@
+import {
+  type ClientCapabilities,
+  CodeActionKind,
+  type Connection,
+  type Diagnostic as LspDiagnostic,
+  MarkupKind,
+  type Position,
+  ResponseError,
+} from "vscode-languageserver"
+import {
+  codeLensOf,
+  completionItemOf,
+  diagnosticOf,
+  editsOf,
+  encodedTokens,
+  inlayHintOf,
+  offsetOf,
+  rangeOf,
+  symbolOf,
+  workspaceEditOf,
+} from "./convert.ts"
+import type { EditorProject } from "./project.ts"
+import type { EditorProjects } from "./projects.ts"
+
+/** One editor: its requests, answered by its projects. */
+export class EditorServer {
+  readonly #connection: Connection
+  readonly #projects: EditorProjects
+  /** Addresses whose findings the editor shows. */
+  #shown: ReadonlySet<string> = new Set()
+  /** What the editor asks again at a request of the server. */
+  readonly #refreshes: { readonly hints: boolean; readonly lenses: boolean }
+  #isTelling = false
+  #isStale = false
+
+  constructor(connection: Connection, projects: EditorProjects, { workspace }: ClientCapabilities) {
+    this.#connection = connection
+    this.#projects = projects
+    this.#refreshes = {
+      hints: workspace?.inlayHint?.refreshSupport === true,
+      lenses: workspace?.codeLens?.refreshSupport === true,
+    }
+    this.tell()
+  }
+
+  async completion(uri: string, position: Position) {
+    const found = await this.#at(uri, position, ({ service }, path, offset) =>
+      service.completion(path, offset),
+    )
+    return (found ?? []).map(completionItemOf)
+  }
+
+  async hover(uri: string, position: Position) {
+    const found = await this.#at(uri, position, ({ service }, path, offset) => service.hover(path, offset))
+    if (found === undefined) return null
+    return { contents: { kind: MarkupKind.Markdown, value: found.markdown }, range: rangeOf(found.span) }
+  }
+
+  async places(what: "definition" | "references", uri: string, position: Position) {
+    const found = await this.#at(uri, position, async ({ service, uriOf }, path, offset) => {
+      const spans = await service[what](path, offset)
+      return spans.map((span) => ({ uri: uriOf(span.file.path), range: rangeOf(span) }))
+    })
+    return found ?? []
+  }
+
+  async rename(uri: string, position: Position, name: string) {
+    const found = await this.#at(uri, position, async ({ service, uriOf }, path, offset) => {
+      const renaming = await service.rename(path, offset, name)
+      return "problem" in renaming ? renaming.problem : workspaceEditOf(renaming.edits, uriOf)
+    })
+    // RequestFailed: the editor shows the message.
+    if (typeof found === "string") throw new ResponseError(-32803, found)
+    return found ?? null
+  }
+
+  async outline(uri: string) {
+    const found = await this.#in(uri, ({ service }, path) => service.outline(path))
+    return (found ?? []).map(symbolOf)
+  }
+
+  async folds(uri: string) {
+    const found = await this.#in(uri, ({ service }, path) => service.folds(path))
+    return (found ?? []).map((span) => {
+      const { start, end } = rangeOf(span)
+      return { startLine: start.line, endLine: Math.max(start.line, end.line - 1) }
+    })
+  }
+
+  async format(uri: string) {
+    return editsOf((await this.#in(uri, ({ service }, path) => service.format(path))) ?? [])
+  }
+
+  async hints(uri: string, start: Position, end: Position) {
+    const found = await this.#in(uri, async ({ service, uriOf }, path) => {
+      const file = service.file(path)
+      if (file === undefined) return []
+      const hints = await service.hints(path, offsetOf(file, start), offsetOf(file, end))
+      return hints.map((hint) => inlayHintOf(hint, uriOf))
+    })
+    return found ?? []
+  }
+
+  async lenses(uri: string) {
+    const found = await this.#in(uri, ({ service }, path) => service.lenses(path))
+    return (found ?? []).map(codeLensOf)
+  }
+
+  async tokens(uri: string) {
+    return encodedTokens((await this.#in(uri, ({ service }, path) => service.tokens(path))) ?? [])
+  }
+
+  async actions(uri: string, start: Position, end: Position) {
+    const found = await this.#in(uri, async ({ service, uriOf }, path) => {
+      const file = service.file(path)
+      if (file === undefined) return []
+      const actions = await service.actions(path, offsetOf(file, start), offsetOf(file, end))
+      return actions.map(({ title, finding, edits }) => ({
+        ...{ title, kind: CodeActionKind.QuickFix, isPreferred: true },
+        diagnostics: [diagnosticOf(finding, uriOf)],
+        edit: workspaceEditOf(edits, uriOf),
+      }))
+    })
+    return found ?? []
+  }
+
+  /** Sends the findings of the newest texts. Texts that arrive meanwhile are compiled together afterwards. */
+  tell(): void {
+    this.#isStale = true
+    if (this.#isTelling) return
+    this.#isTelling = true
+    // After the messages that have arrived already.
+    setImmediate(() => {
+      this.#tellAll()
+        .catch((error: unknown) => this.#connection.console.error(String(error)))
+        .finally(() => {
+          this.#isTelling = false
+        })
+    })
+  }
+
+  async #tellAll(): Promise<void> {
+    while (this.#isStale) {
+      this.#isStale = false
+      for (const project of this.#projects.all) await project.refresh()
+      if (this.#isStale) continue
+      const { findings } = this.#projects
+      for (const uri of this.#shown) if (!findings.has(uri)) await this.#show(uri, [])
+      this.#shown = new Set(findings.keys())
+      for (const [uri, each] of findings) await this.#show(uri, each)
+      // They can depend on other files than the one that was changed.
+      if (this.#refreshes.hints) this.#connection.languages.inlayHint.refresh().catch(() => undefined)
+      if (this.#refreshes.lenses)
+        this.#connection.sendRequest("workspace/codeLens/refresh").catch(() => undefined)
+    }
+  }
+
+  async #show(uri: string, diagnostics: readonly LspDiagnostic[]): Promise<void> {
+    await this.#connection.sendDiagnostics({ uri, diagnostics: [...diagnostics] })
+  }
+
+  /** Asks the project that answers for a document. */
+  async #in<Found>(
+    uri: string,
+    ask: (project: EditorProject, path: string) => Promise<Found>,
+  ): Promise<Found | undefined> {
+    const place = await this.#projects.placeOf(uri)
+    return place === undefined ? undefined : ask(place.project, place.path)
+  }
+
+  #at<Found>(
+    uri: string,
+    position: Position,
+    ask: (project: EditorProject, path: string, offset: number) => Promise<Found>,
+  ): Promise<Found | undefined> {
+    return this.#in(uri, async (project, path) => {
+      const file = project.service.file(path)
+      return file === undefined ? undefined : ask(project, path, offsetOf(file, position))
+    })
+  }
+}
