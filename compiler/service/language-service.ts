@@ -2,7 +2,7 @@ import { analyse, type Compiled } from "../compile.ts"
 import { type Diagnostic, Report, type TextEdit } from "../core/diagnostic.ts"
 import type { Files } from "../core/files.ts"
 import { Project } from "../core/load.ts"
-import { SourceFile, type Span } from "../core/source.ts"
+import { SourceFile, type Span, textOf } from "../core/source.ts"
 import type { Document } from "../gateway/ast.ts"
 import { formatPresent } from "../gateway/format-present.ts"
 import type { Insight } from "../gateway/insight.ts"
@@ -229,7 +229,7 @@ export class LanguageService {
     return findings.flatMap((finding) => {
       const { span, fix = [], help } = finding
       if (span === undefined || fix.length === 0 || span.start > end || span.end < start) return []
-      return [{ title: help ?? finding.title, finding, edits: fix }]
+      return [{ title: remedyOf(fix) ?? help ?? finding.title, finding, edits: fix }]
     })
   }
 
@@ -380,6 +380,17 @@ const isModel = (path: string): boolean => path.endsWith(".fga")
 
 function documentOf({ documents }: Compiled, path: string): Document | undefined {
   return documents.find(({ file }) => file.path === path)
+}
+
+/** What one edit does, for a menu. Undefined if it is not short: the finding's help says it better then. */
+function remedyOf([first, second]: readonly TextEdit[]): string | undefined {
+  if (first === undefined || second !== undefined) return undefined
+  const old = textOf(first.span)
+  // Visible characters of one line: a finding names an invisible one by its number.
+  const isShort = (text: string): boolean => /^[!-~](?:[ -~]{0,38}[!-~])?$/.test(text)
+  if (!isShort(old)) return undefined
+  if (first.text === "") return `Remove \`${old}\``
+  return isShort(first.text) ? `Replace \`${old}\` with \`${first.text}\`` : undefined
 }
 
 /** A text after edits that do not overlap. */

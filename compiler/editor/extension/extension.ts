@@ -11,23 +11,26 @@ function programFor({ uri }: vscode.WorkspaceFolder): string {
   return programOf(setting, uri.fsPath)
 }
 
-/** VS Code calls it when a project is opened. In restricted mode it is not called before the folder is trusted. */
+/** VS Code calls it when a project is opened, in restricted mode too: a folder that is not trusted could name any program, so nothing is offered before. */
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
   const startAll = async () => {
     await deactivate()
     await Promise.all((vscode.workspace.workspaceFolders ?? []).map(start))
   }
-  context.subscriptions.push(
-    vscode.commands.registerCommand("sallyport.explainRoute", explainRoute),
-    vscode.commands.registerCommand("sallyport.restart", startAll),
-    vscode.workspace.onDidChangeWorkspaceFolders(startAll),
-    vscode.workspace.onDidChangeConfiguration((change) =>
-      change.affectsConfiguration("sallyport.path") ? startAll() : undefined,
-    ),
-    addTests(programFor),
-  )
-  if (vscode.workspace.isTrusted) await startAll()
-  else context.subscriptions.push(vscode.workspace.onDidGrantWorkspaceTrust(startAll))
+  const begin = () => {
+    context.subscriptions.push(
+      vscode.commands.registerCommand("sallyport.explainRoute", explainRoute),
+      vscode.commands.registerCommand("sallyport.restart", startAll),
+      vscode.workspace.onDidChangeWorkspaceFolders(startAll),
+      vscode.workspace.onDidChangeConfiguration((change) =>
+        change.affectsConfiguration("sallyport.path") ? startAll() : undefined,
+      ),
+      addTests(programFor),
+    )
+    return startAll()
+  }
+  if (vscode.workspace.isTrusted) await begin()
+  else context.subscriptions.push(vscode.workspace.onDidGrantWorkspaceTrust(begin))
 }
 
 /** Ends all language servers. */

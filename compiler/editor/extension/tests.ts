@@ -69,8 +69,10 @@ async function runTests(
       const words = ["test", file.uri.fsPath, "--format", "json"]
       report(run, tests, outcomesOf(await output(programFor(folder), words, folder.uri.fsPath, token)))
     } catch (error) {
-      const message = new vscode.TestMessage(error instanceof Error ? error.message : String(error))
-      for (const test of tests) run.errored(test, message)
+      const reason = error instanceof Error ? error.message : String(error)
+      // Without output, VS Code says that there is none instead of showing the reason.
+      run.appendOutput(`${reason.replaceAll(/\r?\n/g, "\r\n")}\r\n`)
+      for (const test of tests) run.errored(test, new vscode.TestMessage(reason))
     }
   }
   run.end()
