@@ -1,4 +1,4 @@
-import type { Sent } from "../../runtime/gateway/in-process/in-process-gateway.ts"
+import type { Sent } from "../../runtime/gateway/in-process/passage.ts"
 import type { FieldLine } from "../../runtime/gateway/in-process/world.ts"
 import type { Plan } from "../../runtime/plan/plan.ts"
 import { parsedJson, readCheck, valuesOf } from "./cel-checks.ts"
@@ -6,10 +6,11 @@ import type { Expectation, Mismatch, Observed } from "./gateway-suite.ts"
 import { firstDifference } from "./json-difference.ts"
 import { durationMs, type TreeReader } from "./tree-reader.ts"
 import { jsonOf, type Tree, type TreeEntry } from "./value-tree.ts"
+import { readWebSocket } from "./web-sockets.ts"
 
 const expectKeys = [
   ...["status", "headers", "body", "json", "check", "problem", "reason", "by", "route"],
-  ...["backends", "left", "decision", "granted", "revoked", "log", "took"],
+  ...["backends", "left", "decision", "granted", "revoked", "log", "took", "websocket"],
 ]
 const sentKeys = ["method", "path", "headers", "body", "json"]
 const decisionKeys = ["allowed", "user", "relation", "object", "store", "proof"]
@@ -24,9 +25,19 @@ export class ExpectationReader {
     this.#plan = plan
   }
 
-  read(tree: Tree): Expectation[] {
+  /** `of`: `request`, or a WebSocket that is used without one. */
+  read(tree: Tree, of: "request" | "websocket"): Expectation[] {
     const fields = this.#reader.fields(tree, "`expect`", expectKeys)
     if (fields === undefined) return []
+    if (of === "websocket")
+      for (const name of expectKeys)
+        if (name !== "websocket" && fields.has(name))
+          this.#reader.report.add(
+            "SP6005",
+            fields.entry(name)?.key,
+            `\`${name}\` is about a request, and this step has no \`request\``,
+            { help: "Expect it in the step with the request." },
+          )
     const readers: Readonly<Record<string, (entry: TreeEntry) => readonly (Expectation | undefined)[]>> = {
       status: (entry) => [this.#status(entry)],
       headers: ({ value }) => this.#headers(value, "header", (passage) => passage.response.headers),
@@ -44,6 +55,7 @@ export class ExpectationReader {
       revoked: ({ value }) => [this.#changes(value, "revoke")],
       log: ({ value }) => this.#log(value),
       took: ({ value }) => [this.#took(value)],
+      websocket: ({ value }) => readWebSocket(value, this.#reader),
     }
     return expectKeys.flatMap((name) => {
       const entry = fields.entry(name)

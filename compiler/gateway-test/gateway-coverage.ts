@@ -1,4 +1,4 @@
-import type { Passage } from "../../runtime/gateway/in-process/in-process-gateway.ts"
+import type { Passage } from "../../runtime/gateway/in-process/passage.ts"
 import type { Plan } from "../../runtime/plan/plan.ts"
 import { factsOf, isGuard, isRelation, kindFacts, type Step, type StepId } from "../../runtime/plan/steps.ts"
 import { type StepPlace, usesOf } from "./step-uses.ts"

@@ -1,5 +1,6 @@
 import type { TupleKey } from "../../runtime/check/ports.ts"
-import type { InProcessGateway, Passage } from "../../runtime/gateway/in-process/in-process-gateway.ts"
+import type { InProcessGateway } from "../../runtime/gateway/in-process/in-process-gateway.ts"
+import type { Passage } from "../../runtime/gateway/in-process/passage.ts"
 import type { SignatureOrder } from "../../runtime/gateway/in-process/played-signatures.ts"
 import type {
   BackendAnswer,
@@ -75,14 +76,37 @@ export interface RequestOrder {
   readonly text: string
 }
 
+/** What a step does with a WebSocket that an earlier request opened. */
+export interface WebSocketAct {
+  readonly name: string
+  /** Texts that the client sends, then those of the backend. */
+  readonly send: readonly string[]
+  readonly respond: readonly string[]
+  /** Who closes it at the end. */
+  readonly close: "client" | "backend" | undefined
+  /** As written, for results. */
+  readonly text: string
+}
+
 /** What differs from an expectation. */
 export interface Mismatch {
   readonly expected: string
   readonly got: string
 }
 
+/** The state of a WebSocket after a step, and what has passed since the step before. */
+export interface ObservedWebSocket {
+  readonly isOpen: boolean
+  /** Why the gateway closed it. */
+  readonly cause: string | undefined
+  /** What the backend got, and the client. */
+  readonly sent: string
+  readonly received: string
+}
+
 /** A passage with the proofs of its decisions, as text; empty when no expectation of the step reads them. */
-export interface Observed extends Omit<Passage, "decisions"> {
+export interface Observed extends Omit<Passage, "decisions" | "webSocket"> {
+  readonly webSocket: ObservedWebSocket | undefined
   readonly decisions: readonly (Passage["decisions"][number] & { readonly proof: string })[]
 }
 
@@ -102,6 +126,8 @@ export interface GatewayTestStep {
   readonly span: Span
   readonly afterMs: number
   readonly request: RequestOrder | undefined
+  /** The WebSocket that the request asks for, or that is used without a request. */
+  readonly webSocket: WebSocketAct | undefined
   /** How often the request is sent. The expectations hold for each. */
   readonly times: number
   readonly expectations: readonly Expectation[]

@@ -1,5 +1,5 @@
 import type { LoadedModel } from "../../runtime/check/loaded-model.ts"
-import type { Passage } from "../../runtime/gateway/in-process/in-process-gateway.ts"
+import type { Passage } from "../../runtime/gateway/in-process/passage.ts"
 import type { Plan } from "../../runtime/plan/plan.ts"
 import type { StepId } from "../../runtime/plan/steps.ts"
 import type { ModelCoverage } from "../model-test/coverage.ts"

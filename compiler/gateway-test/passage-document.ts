@@ -1,5 +1,5 @@
 import type { Explanation } from "../../runtime/check/ports.ts"
-import type { Passage } from "../../runtime/gateway/in-process/in-process-gateway.ts"
+import type { Passage } from "../../runtime/gateway/in-process/passage.ts"
 import type { Plan } from "../../runtime/plan/plan.ts"
 import { placesOf } from "./step-uses.ts"
 

@@ -1,6 +1,7 @@
 import { explanationText } from "../../runtime/check/explain-text.ts"
 import type { LoadedModel } from "../../runtime/check/loaded-model.ts"
-import type { InProcessGateway, Order, Passage } from "../../runtime/gateway/in-process/in-process-gateway.ts"
+import type { InProcessGateway, Order } from "../../runtime/gateway/in-process/in-process-gateway.ts"
+import type { Passage } from "../../runtime/gateway/in-process/passage.ts"
 import type { Credentials } from "../../runtime/gateway/in-process/placed-credentials.ts"
 import type {
   BackendAnswer,
@@ -21,6 +22,7 @@ import type {
   TestCaller,
   TestGiven,
 } from "./gateway-suite.ts"
+import { foundText, OpenedWebSockets } from "./web-sockets.ts"
 
 /** An expectation that does not hold. */
 export interface GatewayFailure extends Mismatch {
@@ -84,6 +86,7 @@ export async function runGatewayTest(
   let error: string | undefined
   try {
     await gateway.restart(worldOf(test.given), models)
+    const sockets = new OpenedWebSockets()
     for (const step of test.steps) {
       if (step.afterMs > 0) await gateway.advance(step.afterMs)
       const all = step.together.flatMap((each) => Array.from({ length: each.times }, () => each))
@@ -94,8 +97,14 @@ export async function runGatewayTest(
         expectations += each.expectations.length
         failures.push(...(await judged(each, passage, index + 1)))
       }
+      if (step.webSocket !== undefined && step.request === undefined) {
+        const passage = await sockets.act(step.webSocket, gateway)
+        expectations += step.expectations.length
+        failures.push(...(await judged(step, passage, 1)))
+      }
       for (let turn = 1; step.request !== undefined && turn <= step.times; turn += 1) {
         const passage = await sendOrder(gateway, step.request, test.given)
+        if (step.webSocket !== undefined) sockets.note(step.webSocket.name, passage)
         onPassage?.(test, passage)
         expectations += step.expectations.length
         const found = await judged(step, passage, turn)
@@ -120,9 +129,9 @@ async function judged(step: GatewayTestStep, passage: Passage, turn: number): Pr
   for (const expectation of step.expectations) {
     const difference = expectation.differs(seen)
     if (difference === undefined) continue
-    why ??= await reasonsOf(passage)
+    why ??= [...(await reasonsOf(passage)), ...reasonsOfWebSocket(seen)]
     const { what, span } = expectation
-    const text = step.request?.text ?? ""
+    const text = step.request?.text ?? step.webSocket?.text ?? ""
     failures.push({
       ...difference,
       what,
@@ -141,7 +150,13 @@ async function observed(passage: Passage, needsProof: boolean): Promise<Observed
   const decisions = []
   for (const decision of passage.decisions)
     decisions.push({ ...decision, proof: needsProof ? await proofOf(decision) : "" })
-  return { ...passage, decisions }
+  const { webSocket: open } = passage
+  const webSocket = open && { isOpen: open.isOpen, cause: open.cause, ...open.take() }
+  return { ...passage, decisions, webSocket }
+}
+
+function reasonsOfWebSocket({ webSocket }: Observed): string[] {
+  return webSocket === undefined ? [] : [`the WebSocket is ${foundText(webSocket)}`]
 }
 
 async function proofOf(decision: Passage["decisions"][number]): Promise<string> {
@@ -254,13 +269,18 @@ function answerOf(
 ): BackendAnswer {
   const name = request.backend ?? request.origin
   const all = answers.get(name)
-  if (all === undefined) return request.backend === undefined ? { failure: "refused" } : { status: 200 }
+  if (all === undefined && request.backend === undefined) return { failure: "refused" }
+  if (all === undefined) return { status: asksForWebSocket(request) ? 101 : 200 }
   const special = all.find(({ on }) => on !== undefined && isFor(on, request))
   if (special !== undefined) return special.answer
   const others = all.filter(({ on }) => on === undefined)
   const at = played.get(name) ?? 0
   played.set(name, at + 1)
   return others[Math.min(at, others.length - 1)]?.answer ?? { status: 404 }
+}
+
+function asksForWebSocket({ headers }: BackendRequest): boolean {
+  return headers.some(([name, value]) => name === "upgrade" && value === "websocket")
 }
 
 /** A path may end in `*`. */

@@ -11,10 +11,12 @@ import type {
   GatewayTestStep,
   RequestOrder,
   TestGiven,
+  WebSocketAct,
 } from "./gateway-suite.ts"
 import { GivenReader, nothingGiven } from "./given.ts"
 import { type TreeFields, TreeReader } from "./tree-reader.ts"
 import { filledIn, jsonOf, type TableRow, type Tree, treeOf } from "./value-tree.ts"
+import { readSide, withUpgrade } from "./web-sockets.ts"
 
 /** A project that a test file names, compiled. */
 export interface TestedProject {
@@ -36,7 +38,8 @@ export type ProjectOf = (
 
 const documentKeys = ["name", "config", "given", "tests"]
 const sentKeys = ["request", "as", "follow", "times", "expect"]
-const stepKeys = ["after", ...sentKeys]
+const stepKeys = ["after", ...sentKeys, "websocket"]
+const actKeys = ["send", "respond", "close"]
 const togetherMax = 1000
 const testKeys = ["name", "description", "only", "skip", "given", "each", "steps", ...stepKeys]
 const requestKeys = ["method", "path", "headers", "body", "json", "ip", "host"]
@@ -183,25 +186,28 @@ class DocumentReader {
           fields.entry(name)?.key,
           `\`${name}\` belongs into a step, because this test has \`steps\``,
         )
+    const opened = new Set<string>()
     return reader.items(list, "`steps`").flatMap((item) => {
-      const step = reader.fields(item, "a step", [...stepKeys, "together"])
+      const step = reader.fields(item, "a step", [...stepKeys, ...actKeys, "together"])
       if (step === undefined) return []
       if (step.has("together")) return this.#together(step, given)
-      if (!step.has("request") && !step.has("after"))
-        reader.missing(item.span, "this step has neither `request` nor `after`")
-      return this.#step(step, given)
+      if (!step.has("request") && !step.has("after") && !step.has("websocket"))
+        reader.missing(item.span, "this step has none of `request`, `after` and `websocket`")
+      return this.#step(step, given, opened)
     })
   }
 
   /** Requests that begin at one moment. */
   #together(fields: TreeFields, given: TestGiven): GatewayTestStep[] {
     const reader = this.#reader
-    for (const name of sentKeys)
+    for (const name of [...sentKeys, "websocket", ...actKeys])
       if (fields.has(name))
         reader.report.add(
           "SP6005",
           fields.entry(name)?.key,
-          `\`${name}\` belongs into the list of \`together\``,
+          sentKeys.includes(name)
+            ? `\`${name}\` belongs into the list of \`together\``
+            : `\`${name}\` is for a step with one request`,
         )
     const items = reader.items(fields.get("together") as Tree, "`together`")
     const together = items.flatMap((item) => {
@@ -216,14 +222,33 @@ class DocumentReader {
     if (together.reduce((sum, { times }) => sum + times, 0) > togetherMax)
       reader.report.add("SP6013", fields.span, `\`together\` has more than ${togetherMax} requests`)
     const afterMs = Math.max(0, reader.duration(fields.get("after"), "`after`") ?? 0)
-    return [{ span: fields.span, afterMs, request: undefined, times: 1, expectations: [], together }]
+    return [
+      {
+        span: fields.span,
+        afterMs,
+        request: undefined,
+        webSocket: undefined,
+        times: 1,
+        expectations: [],
+        together,
+      },
+    ]
   }
 
-  #step(fields: TreeFields, given: TestGiven): GatewayTestStep[] {
+  /** `opened`: names of the WebSockets that earlier steps ask for; those of this step are added. */
+  #step(fields: TreeFields, given: TestGiven, opened = new Set<string>()): GatewayTestStep[] {
     const reader = this.#reader
     const request = fields.get("request")
     const expect = fields.get("expect")
-    const expectations: readonly Expectation[] = expect === undefined ? [] : this.#expectations.read(expect)
+    const webSocket = this.#webSocket(fields, opened)
+    const isAct = request === undefined && fields.has("websocket")
+    const expectations: readonly Expectation[] =
+      expect === undefined ? [] : this.#expectations.read(expect, isAct ? "websocket" : "request")
+    if (expect !== undefined && request === undefined && !isAct && fields.has("after"))
+      reader.missing(
+        fields.entry("expect")?.key ?? fields.span,
+        "`expect` needs a `request` or a `websocket`",
+      )
     const sent = request === undefined ? undefined : this.#request(request, fields.get("as"), given)
     if (request !== undefined && sent === undefined) return []
     const follow = reader.flag(fields.get("follow"), "`follow`")
@@ -232,17 +257,48 @@ class DocumentReader {
         fields.entry("follow")?.key ?? fields.span,
         "`follow` is for a caller with `login`: others never follow redirects",
       )
-    const order = sent && { ...sent, follows: follow }
+    const headers = webSocket === undefined ? (sent?.headers ?? []) : withUpgrade(sent?.headers ?? [])
+    // A browser does not follow the redirect of a WebSocket.
+    const order = sent && { ...sent, headers, follows: webSocket === undefined ? follow : false }
     return [
       {
         span: request?.span ?? fields.span,
         afterMs: Math.max(0, reader.duration(fields.get("after"), "`after`") ?? 0),
-        request: order,
+        ...{ request: order, webSocket, expectations, together: [] },
         times: reader.whole(fields.get("times"), "`times`", 1) ?? 1,
-        expectations,
-        together: [],
       },
     ]
+  }
+
+  /** With a request, the name for later steps; without one, what happens in the WebSocket. */
+  #webSocket(fields: TreeFields, opened: Set<string>): WebSocketAct | undefined {
+    const reader = this.#reader
+    const tree = fields.get("websocket")
+    const name = reader.text(tree, "`websocket`")
+    const isAct = tree !== undefined && !fields.has("request")
+    for (const key of isAct ? ["as", "follow", "times"] : actKeys)
+      if (fields.has(key))
+        reader.report.add(
+          "SP6005",
+          fields.entry(key)?.key,
+          isAct
+            ? `\`${key}\` belongs into the step with the request`
+            : `\`${key}\` is for a step with a \`websocket\` and without \`request\``,
+        )
+    if (tree === undefined || name === undefined) return undefined
+    if (!isAct) opened.add(name)
+    else if (!opened.has(name)) return reader.unknown(tree.span, "WebSocket", name, [...opened])
+    const texts = (key: string) => {
+      const value = fields.get(key)
+      if (value === undefined) return []
+      return reader.oneOrMore(value).flatMap((each) => reader.text(each, `\`${key}\``) ?? [])
+    }
+    const close = fields.get("close")
+    return {
+      ...{ name, send: texts("send"), respond: texts("respond") },
+      close: close && readSide(close, reader),
+      text: `websocket ${name}`,
+    }
   }
 
   /** `GET /orders/1`, or a map. */

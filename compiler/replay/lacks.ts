@@ -1,6 +1,6 @@
 import { isIPv6 } from "node:net"
 import { stepReads } from "../../runtime/expression/step-reads.ts"
-import type { Passage } from "../../runtime/gateway/in-process/in-process-gateway.ts"
+import type { Passage } from "../../runtime/gateway/in-process/passage.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import {
   type CredentialStep,

@@ -1,8 +1,5 @@
-import {
-  type InProcessGateway,
-  openInProcess,
-  type Passage,
-} from "../../runtime/gateway/in-process/in-process-gateway.ts"
+import { type InProcessGateway, openInProcess } from "../../runtime/gateway/in-process/in-process-gateway.ts"
+import type { Passage } from "../../runtime/gateway/in-process/passage.ts"
 import type { ClientRequest } from "../../runtime/gateway/in-process/world.ts"
 import type { KindFacts } from "../../runtime/plan/facts.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"

@@ -1,11 +1,8 @@
 import { tupleWords } from "../../runtime/check/explain-text.ts"
 import type { TupleKey } from "../../runtime/check/ports.ts"
 import { LoadError } from "../../runtime/gateway/generation/load-error.ts"
-import {
-  type InProcessGateway,
-  openInProcess,
-  type Passage,
-} from "../../runtime/gateway/in-process/in-process-gateway.ts"
+import { type InProcessGateway, openInProcess } from "../../runtime/gateway/in-process/in-process-gateway.ts"
+import type { Passage } from "../../runtime/gateway/in-process/passage.ts"
 import type {
   BackendAnswer,
   BackendRequest,

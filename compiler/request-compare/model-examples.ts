@@ -1,5 +1,5 @@
 import type { TupleKey } from "../../runtime/check/ports.ts"
-import type { Passage } from "../../runtime/gateway/in-process/in-process-gateway.ts"
+import type { Passage } from "../../runtime/gateway/in-process/passage.ts"
 import { type ModelPair, pairOf } from "../../runtime/model/model-pair.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import { compareRelation, type RelationMeaning } from "../model-compare/compare-relations.ts"

@@ -1,4 +1,4 @@
-import type { Passage } from "../../runtime/gateway/in-process/in-process-gateway.ts"
+import type { Passage } from "../../runtime/gateway/in-process/passage.ts"
 import type { FieldLine } from "../../runtime/gateway/in-process/world.ts"
 import { digestOf } from "../../runtime/plan/canonical.ts"
 

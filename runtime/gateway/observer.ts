@@ -75,6 +75,8 @@ export interface CanaryRequest {
 /** Records requests: access log and metrics. Must be fast and must not throw. */
 export interface Observer {
   finished(exchange: Finished): void
+  /** A WebSocket has opened: the facts until now. `finished` follows at its end. */
+  opened?(exchange: Finished): void
   /** A line written by a `trace` statement. */
   traced?(line: TraceLine): void
   /** The waiting time of a step. Synchronous steps are not reported, because reading the clock costs more than most of them. */

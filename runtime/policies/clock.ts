@@ -6,6 +6,8 @@ export interface Clock {
   monotonic(): number
   /** Calls `run` once, after so many milliseconds. The returned function cancels it. */
   after(ms: number, run: () => void): () => void
+  /** As `after`, for what may never be needed: an alarm neither keeps the process running nor lets the time of a test pass. */
+  alarm(ms: number, run: () => void): () => void
   /** A number from 0 to below 1, where requests must differ: waiting times, shares of traffic. */
   random(): number
 }
@@ -16,6 +18,10 @@ export const systemClock: Clock = {
   monotonic: () => performance.now(),
   after(ms, run) {
     const timer = setTimeout(run, ms)
+    return () => clearTimeout(timer)
+  },
+  alarm(ms, run) {
+    const timer = setTimeout(run, ms).unref()
     return () => clearTimeout(timer)
   },
   random: () => Math.random(),

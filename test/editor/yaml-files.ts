@@ -55,6 +55,7 @@ tests:
       backends: { b: { zzz: 1 } }
       decision: { zzz: 1 }
       granted: [{ user: user:a, relation: viewer, object: doc:1, zzz: 1 }]
+      websocket: { zzz: 1 }
   - steps:
       - { zzz: 1, after: 1s }
       - together: [{ zzz: 1, request: GET /a }]
@@ -109,6 +110,12 @@ export const wrongGatewayTests = [
   "tests: [{ steps: [{ expect: { status: 200 } }] }]",
   "tests: [{ steps: [{ together: [{ expect: { status: 200 } }] }] }]",
   `tests: [{ steps: [{ together: [${one}], request: GET /a }] }]`,
+  "tests: [{ request: GET /a, websocket: s, send: hi, expect: { status: 101 } }]",
+  "tests: [{ steps: [{ request: GET /a, websocket: s }, { websocket: s, close: door, expect: { websocket: open } }] }]",
+  "tests: [{ steps: [{ after: 1s, expect: { status: 200 } }] }]",
+  "tests: [{ steps: [{ after: 1s, send: hi }] }]",
+  "tests: [{ request: GET /a, websocket: s, expect: { websocket: ajar } }]",
+  "tests: [{ request: GET /a, websocket: s, expect: { websocket: { open: 1 } } }]",
   `given: { time: today }\ntests: [${one}]`,
   `given: { env: [a] }\ntests: [${one}]`,
   `given: { callers: { a: { issuer: i } } }\ntests: [${one}]`,

@@ -1,5 +1,5 @@
 import { explanationText } from "../../../runtime/check/explain-text.ts"
-import type { Passage, Sent } from "../../../runtime/gateway/in-process/in-process-gateway.ts"
+import type { Passage, Sent } from "../../../runtime/gateway/in-process/passage.ts"
 import type { FieldLine } from "../../../runtime/gateway/in-process/world.ts"
 import type { Plan } from "../../../runtime/plan/plan.ts"
 import { placesOf, type StepPlace } from "../../gateway-test/step-uses.ts"

@@ -1,7 +1,8 @@
 import type { HeldDiscovery } from "../../discovery/discoveries.ts"
 import type { DiscoveryState } from "../../discovery/discovery.ts"
-import type { Connections, Endpoint } from "../../http/client/connections.ts"
+import type { Connections } from "../../http/client/connections.ts"
 import { shownUrl } from "../../http/client/shown-url.ts"
+import type { OpeningWebSocket, UpgradeReceiver, UpgradeRequest } from "../../http/client/web-socket.ts"
 import type { BackendRetry } from "../../plan/resources.ts"
 import type { BackendHandle, ClientCertificate } from "../../policies/exchange.ts"
 import { canonicalPath } from "../../policies/messages/canonical-path.ts"
@@ -134,9 +135,15 @@ export class BackendClient implements BackendHandle {
     return shared.connections
   }
 
-  /** The endpoint of a connection to a target outside its pool, with the pool's settings. */
-  endpointOf({ place }: Target, certificate = this.settings.certificate): Endpoint {
-    return this.#pools.endpoint(place, { ...this.settings, certificate })
+  /** Requests a WebSocket from a target: on a connection outside its pool, with the pool's settings. */
+  openWebSocket(
+    { place }: Target,
+    certificate: ClientCertificate | undefined,
+    request: UpgradeRequest,
+    receiver: UpgradeReceiver,
+  ): OpeningWebSocket {
+    const settings = { ...this.settings, certificate: certificate ?? this.settings.certificate }
+    return this.#pools.openWebSocket(place, settings, request, receiver)
   }
 
   /** Time until a target is available again, in whole seconds, at least 1. */

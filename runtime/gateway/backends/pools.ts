@@ -4,6 +4,12 @@ import type { Connections, Endpoint } from "../../http/client/connections.ts"
 import { Http1Pool } from "../../http/client/http1/pool.ts"
 import { Http2Pool } from "../../http/client/http2/pool.ts"
 import { NegotiatedConnections } from "../../http/client/negotiated-connections.ts"
+import {
+  type OpeningWebSocket,
+  requestWebSocket,
+  type UpgradeReceiver,
+  type UpgradeRequest,
+} from "../../http/client/web-socket.ts"
 import { type HostNames, hostNames } from "../../http/names/host-names.ts"
 import { canonicalJson } from "../../plan/canonical.ts"
 import { type Clock, systemClock } from "../../policies/clock.ts"
@@ -85,6 +91,16 @@ export class Pools {
     if (http2 === false || (http2 === true && endpoint.tls === undefined)) return new Http1Pool(common)
     const shared = { ...common, streamsMax }
     return endpoint.tls === undefined ? new Http2Pool(shared) : new NegotiatedConnections(shared)
+  }
+
+  /** Requests a WebSocket from a target, on a connection of its own. */
+  openWebSocket(
+    place: TargetPlace,
+    settings: BackendSettings,
+    request: UpgradeRequest,
+    receiver: UpgradeReceiver,
+  ): OpeningWebSocket {
+    return requestWebSocket(this.endpoint(place, settings), request, receiver)
   }
 
   /** Where and how to connect to a target. SNI has no IP addresses (RFC 6066, section 3). */

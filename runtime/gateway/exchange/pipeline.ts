@@ -339,6 +339,8 @@ class Passage implements Timed, TunnelKeeper, CertifiedExchange {
     this.#context.deadlines.cancel(this.#deadline)
     const closeWhenRemoved = route?.plan.websocket?.closeWhenRemoved === true
     this.#context.tunnels.add({ tunnel, routeKey: route?.key ?? "", closeWhenRemoved })
+    const { observer } = this.#context
+    observer.opened?.(finishedOf(this.#exchange, false))
     this.#leave()
   }
 

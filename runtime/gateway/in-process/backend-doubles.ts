@@ -11,18 +11,15 @@ import {
   type OutgoingRequest,
   type OutgoingResponse,
 } from "../../http/client/http-client.ts"
+import type { OpeningWebSocket, UpgradeReceiver, UpgradeRequest } from "../../http/client/web-socket.ts"
 import type { BackendSettings } from "../backends/backend-settings.ts"
 import { Pools, type SharedPool } from "../backends/pools.ts"
 import type { TargetPlace } from "../backends/target.ts"
 import { Uploads } from "../exchange/uploads.ts"
+import { PlayedUpgrade } from "./played-upgrade.ts"
+import { linesOf, type Stage } from "./stage.ts"
 import type { VirtualClock } from "./virtual-clock.ts"
-import type { BackendAnswer, BackendRequest, FieldLine } from "./world.ts"
-
-/** Plays the servers, and records what they were asked. */
-export interface Stage {
-  readonly clock: VirtualClock
-  play(request: BackendRequest): BackendAnswer | Promise<BackendAnswer>
-}
+import type { BackendAnswer, FieldLine } from "./world.ts"
 
 const uploadsMax = 256
 
@@ -42,6 +39,17 @@ export class DoubledPools extends Pools {
 
   override connections(place: TargetPlace, { name }: BackendSettings): Connections {
     return new DoubledConnections(place, name, this.#stage)
+  }
+
+  override openWebSocket(
+    place: TargetPlace,
+    { name }: BackendSettings,
+    request: UpgradeRequest,
+    receiver: UpgradeReceiver,
+  ): OpeningWebSocket {
+    const upgrade = new PlayedUpgrade(request, receiver, this.#stage)
+    void upgrade.run(place, name)
+    return upgrade
   }
 }
 
@@ -152,13 +160,6 @@ class Call {
 
 function isStream(body: SentRequest["body"]): body is Readable {
   return body !== null && !Buffer.isBuffer(body)
-}
-
-function linesOf(fields: readonly string[]): FieldLine[] {
-  const lines: FieldLine[] = []
-  for (let at = 0; at < fields.length; at += 2)
-    lines.push([(fields[at] as string).toLowerCase(), fields[at + 1] as string])
-  return lines
 }
 
 function fieldsWithLength(headers: readonly FieldLine[], body: Buffer): string[] {

@@ -2,6 +2,8 @@ import { EventEmitter } from "node:events"
 import { type IncomingHttpHeaders, validateHeaderName, validateHeaderValue } from "node:http"
 import type { Socket } from "node:net"
 import type { IncomingRequest, Reply } from "../../http/server/incoming.ts"
+import { asksForWebSocket, withoutUpgrade } from "../../http/server/upgrades.ts"
+import { WholeMessage } from "./whole-message.ts"
 import type { ClientRequest, FieldLine } from "./world.ts"
 
 /** The response as the client got it. */
@@ -15,7 +17,7 @@ export interface ClientResponse {
 }
 
 /** A request that has arrived, without a connection. */
-export class ArrivedRequest extends EventEmitter implements IncomingRequest {
+export class ArrivedRequest extends WholeMessage implements IncomingRequest {
   readonly method: string
   readonly url: string
   readonly httpVersionMajor = 1
@@ -23,16 +25,17 @@ export class ArrivedRequest extends EventEmitter implements IncomingRequest {
   readonly rawHeaders: string[]
   readonly complete = true
   readonly socket: Socket
-  readonly #body: Buffer | undefined
-  #isFlowing = false
-  #isRead = false
+  /** Asks for a WebSocket, as the listener of a server understands it. */
+  readonly asksForWebSocket: boolean
 
   constructor(sent: ClientRequest, cut: () => void) {
-    super()
+    super(sent.body)
     this.method = sent.method
     this.url = sent.target
-    this.rawHeaders = fieldsOf(sent)
-    this.#body = sent.body
+    const fields = fieldsOf(sent)
+    const upgrade = upgradeOf(fields)
+    this.asksForWebSocket = upgrade !== undefined && asksForWebSocket(sent.method, upgrade)
+    this.rawHeaders = upgrade === undefined || this.asksForWebSocket ? fields : withoutUpgrade(fields)
     const { ip = "127.0.0.1" } = sent
     this.socket = { remoteAddress: ip, destroy: cut, destroySoon: cut } as unknown as Socket
   }
@@ -42,32 +45,6 @@ export class ArrivedRequest extends EventEmitter implements IncomingRequest {
     for (let at = 0; at < this.rawHeaders.length; at += 2)
       joined[(this.rawHeaders[at] as string).toLowerCase()] ??= this.rawHeaders[at + 1] as string
     return joined
-  }
-
-  // biome-ignore lint/suspicious/noExplicitAny: the type that EventEmitter gives its listeners.
-  override on(event: string, listener: (...values: any[]) => void): this {
-    super.on(event, listener)
-    if (event === "data") this.resume()
-    return this
-  }
-
-  pause(): this {
-    this.#isFlowing = false
-    return this
-  }
-
-  resume(): this {
-    this.#isFlowing = true
-    if (!this.#isRead) queueMicrotask(() => this.#flow())
-    return this
-  }
-
-  /** The body is one piece, which is delivered once. */
-  #flow(): void {
-    if (!this.#isFlowing || this.#isRead) return
-    this.#isRead = true
-    if (this.#body !== undefined && this.#body.length > 0) this.emit("data", this.#body)
-    this.emit("end")
   }
 }
 
@@ -79,6 +56,15 @@ function fieldsOf({ headers, body }: ClientRequest): string[] {
   if (body !== undefined && !has("content-length") && !has("transfer-encoding"))
     fields.push("content-length", String(body.length))
   return fields
+}
+
+/** What a request asks to upgrade to; undefined: it does not ask. */
+function upgradeOf(fields: readonly string[]): string | undefined {
+  const valuesOf = (wanted: string) =>
+    fields.filter((_, at) => at % 2 === 1 && fields[at - 1]?.toLowerCase() === wanted)
+  const nominates = valuesOf("connection").some((value) => /(?:^|,)\s*upgrade\s*(?:,|$)/i.test(value))
+  const upgrade = valuesOf("upgrade")
+  return nominates && upgrade.length > 0 ? upgrade.join(", ") : undefined
 }
 
 /** A response that is kept instead of sent. */
@@ -154,4 +140,15 @@ export class KeptReply extends EventEmitter implements Reply {
     this.#isOver = true
     queueMicrotask(() => this.emit("close"))
   }
+}
+
+/** The response that a tunnel wrote to its connection before anything else. */
+export function responseOf(head: Buffer): ClientResponse {
+  const [first = "", ...lines] = head.toString("latin1").trimEnd().split("\r\n")
+  const headers = lines.map((line): FieldLine => {
+    const at = line.indexOf(": ")
+    return [line.slice(0, at).toLowerCase(), line.slice(at + 2)]
+  })
+  const status = Number(first.split(" ")[1])
+  return { status, reason: undefined, headers, body: Buffer.alloc(0), isCut: false }
 }

@@ -7,7 +7,6 @@ import type { ListenerState } from "../../http/server/incoming.ts"
 import { createKeyTable, type Subscriber } from "../../identity/keys.ts"
 import type { Plan } from "../../plan/plan.ts"
 import type { Authorizer } from "../../policies/policy.ts"
-import type { RelationChange, TraceLine } from "../../policies/ports.ts"
 import { UrlBackends } from "../backends/backends-by-url.ts"
 import { defaultPatience } from "../backends/patience.ts"
 import { Certified } from "../exchange/certified.ts"
@@ -15,45 +14,25 @@ import { type PipelineContext, serve } from "../exchange/pipeline.ts"
 import { planOfProcess } from "../generation/plan-of-process.ts"
 import { type Provisioned, provision } from "../generation/provision.ts"
 import type { GatewayDependencies, KeyEntry } from "../generation/resources.ts"
-import type { Finished } from "../observer.ts"
+import type { Observer } from "../observer.ts"
 import { Tunnels } from "../tunnels/tunnels.ts"
 import { DoubledHttp, DoubledPools } from "./backend-doubles.ts"
-import { ArrivedRequest, type ClientResponse, KeptReply } from "./client-double.ts"
+import { ArrivedRequest, type ClientResponse, KeptReply, responseOf } from "./client-double.ts"
 import { CountedLimits, CountedQuotas, type LimitLeft } from "./counted-limits.ts"
-import { MemoryStores, type StoreDecision } from "./memory-stores.ts"
+import { MemoryStores } from "./memory-stores.ts"
+import { type Passage, PassageRecording } from "./passage.ts"
 import { type Credentials, withCredentials } from "./placed-credentials.ts"
 import { PlayedBrowser } from "./played-browser.ts"
 import { PlayedCertificates } from "./played-certificates.ts"
+import { PlayedConnection } from "./played-connection.ts"
 import { type IssuedToken, PlayedIssuers } from "./played-issuers.ts"
 import { PlayedProviders } from "./played-providers.ts"
 import { RenewedCache } from "./renewed-cache.ts"
+import type { Stage } from "./stage.ts"
 import { VirtualClock } from "./virtual-clock.ts"
-import { type Alternatives, type StepRun, WatchedSteps, type Weakening } from "./watched-steps.ts"
+import { type Alternatives, WatchedSteps, type Weakening } from "./watched-steps.ts"
 import { withoutServer } from "./without-server.ts"
 import type { BackendAnswer, BackendRequest, ClientRequest, PlayedLogin, World } from "./world.ts"
-
-/** A request that a backend got, and its response. */
-export interface Sent extends BackendRequest {
-  readonly answer: BackendAnswer
-}
-
-/** Everything that became of one request. */
-export interface Passage {
-  readonly response: ClientResponse
-  /** What the log would have of it. */
-  readonly finished: Finished
-  /** Requests to backends and other servers, in order. */
-  readonly sent: readonly Sent[]
-  /** Runs of steps in the order in which they began; inner ones follow the step that contains them. */
-  readonly steps: readonly StepRun[]
-  readonly limits: readonly LimitLeft[]
-  /** Questions to the engine. Those to decision points are in `sent`. */
-  readonly decisions: readonly StoreDecision[]
-  /** Tuples that `grant` and `revoke` changed. */
-  readonly changes: readonly RelationChange[]
-  /** Lines that steps wrote to the log: of `trace`, and of validations that only detect. */
-  readonly log: readonly TraceLine[]
-}
 
 /** A request and its credentials. */
 export interface Order {
@@ -83,18 +62,6 @@ export interface InProcessOptions {
   readonly authorizer?: Authorizer
   /** Answers instead of the decision points of the plan. */
   readonly decisionPointOf?: (name: string) => Authorizer
-}
-
-interface Recording {
-  readonly sent: Sent[]
-  readonly steps: StepRun[]
-  readonly limits: Map<string, LimitLeft>
-  readonly decisions: StoreDecision[]
-  readonly changes: RelationChange[]
-  readonly log: TraceLine[]
-  /** The id that the pipeline gave the request. */
-  id: string | undefined
-  finished: Finished | undefined
 }
 
 const noWorld: World = {
@@ -128,10 +95,10 @@ export class InProcessGateway {
   readonly #certificates: PlayedCertificates
   #provisioned: Provisioned | undefined
   #world: World = noWorld
-  #recording = newRecording()
+  #recording = new PassageRecording()
   /** The recordings of requests that run together: what happens in a request is noted in its own. */
-  readonly #together = new AsyncLocalStorage<Recording>()
-  readonly #running = new Map<string, Recording>()
+  readonly #together = new AsyncLocalStorage<PassageRecording>()
+  readonly #running = new Map<string, PassageRecording>()
   /** Ends the requests that wait when nothing will ever happen. */
   readonly #unfinished = new Set<() => void>()
   /** Number of signatures that needed an id. */
@@ -163,7 +130,13 @@ export class InProcessGateway {
     this.#steps = new WatchedSteps(body, options.alternatives)
     this.#cache = new RenewedCache(clock)
     this.#note()
-    const stage = { clock, play: (request: BackendRequest) => this.#play(request) }
+    const stage: Stage = {
+      clock,
+      play: (request) => this.#play(request),
+      upgraded: (connection) => {
+        this.#current.upstream = connection
+      },
+    }
     const pools = new DoubledPools(stage)
     this.#dependencies = {
       ...{ environment, folder: options.folder, clock, pools },
@@ -182,14 +155,26 @@ export class InProcessGateway {
     }
     this.#context = {
       ...{ clock, deadlines: clock.deadlines, patience: defaultPatience, newId: () => this.#newId() },
-      observer: {
-        finished: (finished) => {
-          // By its id: a deadline ends a request outside of what began it.
-          const recording = this.#running.get(finished.id)
-          if (recording !== undefined) recording.finished = finished
-        },
-      },
+      observer: this.#observer(),
       ...{ tunnels: new Tunnels(), certified: new Certified() },
+    }
+  }
+
+  /** Facts go to the recording of their id: a deadline ends a request outside of what began it. */
+  #observer(): Observer {
+    return {
+      finished: (finished) => {
+        const recording = this.#running.get(finished.id)
+        if (recording === undefined) return
+        recording.finished = finished
+        if (recording.opened !== undefined) this.#running.delete(finished.id)
+      },
+      opened: (facts) => {
+        const recording = this.#running.get(facts.id)
+        if (recording === undefined) return
+        recording.opened = facts
+        recording.whenOpened()
+      },
     }
   }
 
@@ -212,6 +197,7 @@ export class InProcessGateway {
    * @throws LoadError when the plan cannot be provisioned
    */
   async restart(world: World, models?: ReadonlyMap<string, LoadedModel>): Promise<void> {
+    this.#context.tunnels.closeAll()
     this.#world = world
     this.#clock.restart(world.timeMs)
     this.#issuers.restart(world.issuersDown)
@@ -228,7 +214,7 @@ export class InProcessGateway {
   /** Sends a request and waits for its end. Credentials are put where the route of the request reads them. */
   send(request: ClientRequest, credentials?: Credentials): Promise<Passage> {
     const sent = this.#queue.then(() => {
-      this.#recording = newRecording()
+      this.#recording = new PassageRecording()
       return this.#send({ request, credentials }, this.#recording)
     })
     this.#queue = sent.catch(() => undefined)
@@ -272,7 +258,7 @@ export class InProcessGateway {
     const sent = this.#queue.then(() =>
       Promise.all(
         orders.map((order) => {
-          const recording = newRecording()
+          const recording = new PassageRecording()
           return this.#together.run(recording, () => this.#send(order, recording))
         }),
       ),
@@ -284,6 +270,11 @@ export class InProcessGateway {
   /** Lets time pass between two requests, in milliseconds. */
   advance(ms: number): Promise<void> {
     return this.#clock.advance(ms)
+  }
+
+  /** Waits until what was sent through WebSockets has arrived. No time passes. */
+  settled(): Promise<void> {
+    return this.#clock.turn()
   }
 
   /** Signs a token as an issuer of the plan. @throws Error for an issuer that the plan does not have */
@@ -308,6 +299,7 @@ export class InProcessGateway {
   }
 
   close(): void {
+    this.#context.tunnels.closeAll()
     this.#provisioned?.generation.retire()
     this.#provisioned = undefined
     this.#stores.close()
@@ -329,7 +321,7 @@ export class InProcessGateway {
   }
 
   /** The recording of the request in which something happens. */
-  get #current(): Recording {
+  get #current(): PassageRecording {
     return this.#together.getStore() ?? this.#recording
   }
 
@@ -344,37 +336,40 @@ export class InProcessGateway {
     return id
   }
 
-  async #send({ request, credentials }: Order, recording: Recording): Promise<Passage> {
+  async #send({ request, credentials }: Order, recording: PassageRecording): Promise<Passage> {
     const generation = this.#provisioned?.generation
     if (generation === undefined) throw new Error("the gateway is closed, or was never started")
     const placed = credentials === undefined ? request : this.#placed(request, credentials)
-    const reply = await new Promise<KeptReply>((resolve, reject) => {
+    const arrived: ArrivedRequest = new ArrivedRequest(placed, () => reply.destroy())
+    const reply: KeptReply = new KeptReply(arrived)
+    const client = arrived.asksForWebSocket ? new PlayedConnection() : undefined
+    let head: Buffer | undefined
+    await new Promise<void>((resolve, reject) => {
       const giveUp = () =>
         reject(
           new Error(
             "the request never ends: a backend is silent, and neither the route nor the backend has a timeout",
           ),
         )
+      const ended = () => {
+        this.#unfinished.delete(giveUp)
+        resolve()
+      }
       this.#unfinished.add(giveUp)
-      const arrived = new ArrivedRequest(placed, () => reply.destroy())
-      const reply: KeptReply = new KeptReply(arrived)
-      // The pipeline listens first, so the facts are complete here.
+      recording.whenOpened = () => {
+        head = client?.take()
+        ended()
+      }
+      // The pipeline listens first, so the facts are complete when the reply closes.
       const incoming = {
-        request: arrived,
-        reply,
-        listener: this.#listenerOf(arrived, placed),
-        upgrade: undefined,
+        ...{ request: arrived, reply, listener: this.#listenerOf(arrived, placed) },
+        upgrade: client && { socket: client, detach: () => undefined, takeOver: () => Buffer.alloc(0) },
       }
       serve(this.#context, generation, incoming, placed.target)
-      reply.once("close", () => {
-        this.#unfinished.delete(giveUp)
-        resolve(reply)
-      })
+      reply.once("close", ended)
     })
-    const { finished, limits, id, ...rest } = recording
-    this.#running.delete(id ?? "")
-    if (finished === undefined) throw new Error("the gateway did not report the end of the request")
-    return { ...rest, response: reply.response, finished, limits: [...limits.values()] }
+    if (head === undefined) this.#running.delete(recording.id ?? "")
+    return recording.passage(head === undefined ? reply.response : responseOf(head), client)
   }
 
   #listenerOf({ socket, headers }: ArrivedRequest, { certificate }: ClientRequest): ListenerState {
@@ -449,13 +444,6 @@ export class InProcessGateway {
 }
 
 const listener: ListenerState = { closing: false, transport: {} }
-
-function newRecording(): Recording {
-  return {
-    ...{ sent: [], steps: [], limits: new Map(), decisions: [], changes: [], log: [] },
-    ...{ id: undefined, finished: undefined },
-  }
-}
 
 function withoutContacts({ resources, ...rest }: Provisioned): Provisioned {
   const gone = new Map<string, never>()

@@ -17,6 +17,7 @@ const quietTurns = 4
 export class VirtualClock implements Clock {
   readonly deadlines = new Deadlines(() => this.#elapsedMs, true)
   readonly #waits = new Set<Wait>()
+  readonly #alarms = new Set<Wait>()
   #epochMs: number
   #elapsedMs = 0
   #seed = 1
@@ -48,10 +49,17 @@ export class VirtualClock implements Clock {
     return () => this.#waits.delete(wait)
   }
 
+  readonly alarm = (ms: number, run: () => void): (() => void) => {
+    const wait = { dueMs: this.#elapsedMs + ms, run: AsyncResource.bind(run) }
+    this.#alarms.add(wait)
+    return () => this.#alarms.delete(wait)
+  }
+
   /** Sets the wall clock; what was waited for is forgotten. The monotonic clock is never set back. */
   restart(epochMs: number): void {
     this.#epochMs = epochMs - this.#elapsedMs
     this.#waits.clear()
+    this.#alarms.clear()
     this.#holds = 0
     this.#seed = 1
   }
@@ -88,17 +96,24 @@ export class VirtualClock implements Clock {
     this.#goTo(end)
   }
 
+  /** Waits until everything that can happen at this moment has happened. */
+  turn(): Promise<void> {
+    return turn()
+  }
+
   get #next(): number | undefined {
     let next = this.deadlines.nextMs
-    for (const { dueMs } of this.#waits) if (next === undefined || dueMs < next) next = dueMs
+    for (const waits of [this.#waits, this.#alarms])
+      for (const { dueMs } of waits) if (next === undefined || dueMs < next) next = dueMs
     return next
   }
 
   #goTo(ms: number): void {
     if (ms > this.#elapsedMs) this.#elapsedMs = ms
     this.deadlines.tick()
-    const due = [...this.#waits].filter(({ dueMs }) => dueMs <= this.#elapsedMs)
-    for (const wait of due.sort((a, b) => a.dueMs - b.dueMs)) if (this.#waits.delete(wait)) wait.run()
+    const due = [...this.#waits, ...this.#alarms].filter(({ dueMs }) => dueMs <= this.#elapsedMs)
+    for (const wait of due.sort((a, b) => a.dueMs - b.dueMs))
+      if (this.#waits.delete(wait) || this.#alarms.delete(wait)) wait.run()
   }
 
   /** Moves the clock as long as something waits for it. */

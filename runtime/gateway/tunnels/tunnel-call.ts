@@ -1,5 +1,4 @@
-import type { ClientRequest, IncomingMessage } from "node:http"
-import { requestWebSocket, type UpgradedSocket } from "../../http/client/web-socket.ts"
+import type { OpeningWebSocket, UpgradedSocket, UpgradeResponse } from "../../http/client/web-socket.ts"
 import { type Problem, problem } from "../../policies/messages/answer.ts"
 import { upstreamFields } from "../backends/attempt.ts"
 import { setTraceparent } from "../backends/attempt-span.ts"
@@ -27,7 +26,7 @@ export class TunnelCall implements Timed {
   readonly #own: OwnAuthorization
   readonly #tried: TriedTargets
   #target: Target | undefined
-  #request: ClientRequest | undefined
+  #request: OpeningWebSocket | undefined
   #answer: AnswerBody | undefined
   #settle: ((found: Problem | undefined) => void) | undefined
   #total: Deadline | undefined
@@ -112,13 +111,12 @@ export class TunnelCall implements Timed {
     if (exchange.trace !== undefined) setTraceparent(headers, exchange.trace.traceparent())
     // A step may have set one.
     if (exchange.headers.get("host") === undefined) headers.push("host", host)
-    const endpoint = this.#backend.endpointOf(target, exchange.certificate)
     const request = {
       path: pathOf(exchange, target),
       fields: headers,
       key: exchange.headers.get("sec-websocket-key") ?? "",
     }
-    this.#request = requestWebSocket(endpoint, request, {
+    this.#request = this.#backend.openWebSocket(target, exchange.certificate, request, {
       onUpgrade: (upgraded, fields) => this.#upgraded(upgraded, fields),
       onFalseUpgrade: () => this.#notUpgraded(),
       onResponse: (answer) => this.#answered(answer),
@@ -149,7 +147,7 @@ export class TunnelCall implements Timed {
   }
 
   /** The backend refused: its response is passed on like any other. */
-  #answered(answer: IncomingMessage): void {
+  #answered(answer: UpgradeResponse): void {
     const status = answer.statusCode ?? 502
     const { headers, length } = answerHeaders(status, answer.rawHeaders)
     const source = { resume: () => answer.resume(), cut: () => this.#request?.destroy() }

@@ -1,4 +1,4 @@
-import type { Socket } from "node:net"
+import type { ByteSocket } from "../../http/byte-socket.ts"
 import type { UpgradedSocket } from "../../http/client/web-socket.ts"
 import { type Problem, problem, Refused } from "../../policies/messages/answer.ts"
 import type { Deadline, Timed } from "../backends/deadlines.ts"
@@ -17,7 +17,7 @@ export class Tunnel implements AnswerStream, Timed {
   readonly #waiting: Waiting
   readonly #upstream: UpgradedSocket
   #idle: Deadline | undefined
-  #expiry: NodeJS.Timeout | undefined
+  #cancelExpiry: (() => void) | undefined
   #movedAtMs = 0
   #open = false
   #over = false
@@ -72,7 +72,7 @@ export class Tunnel implements AnswerStream, Timed {
     if (this.#over) return
     this.#over = true
     this.#waiting.deadlines.cancel(this.#idle)
-    clearTimeout(this.#expiry)
+    this.#cancelExpiry?.()
     this.#upstream.socket.destroySoon()
     if (!this.#open) return
     this.#exchange.upgrade?.socket.destroySoon()
@@ -83,7 +83,7 @@ export class Tunnel implements AnswerStream, Timed {
   expired(): void {
     const { idleMs } = this.#exchange.route?.plan.websocket ?? {}
     if (idleMs === undefined || idleMs === null) return
-    const leftMs = this.#movedAtMs + idleMs - performance.now()
+    const leftMs = this.#movedAtMs + idleMs - this.#waiting.clock.monotonic()
     if (leftMs > 0) {
       // Rounded up to hundredths of the idle time, so that many tunnels share few durations.
       const stepMs = Math.max(1, idleMs / 100)
@@ -95,7 +95,7 @@ export class Tunnel implements AnswerStream, Timed {
   }
 
   /** Writes the head of the 101 itself, because the socket is taken from Node's response. */
-  #sendHead(client: Socket): Problem | undefined {
+  #sendHead(client: ByteSocket): Problem | undefined {
     const exchange = this.#exchange
     const { flat } = (exchange.response as NonNullable<ExchangeState["response"]>).headers
     const fields = [...flat, ...exchange.answerLines, "x-request-id", exchange.id]
@@ -115,10 +115,10 @@ export class Tunnel implements AnswerStream, Timed {
   }
 
   /** Passes bytes on in one direction; a slow receiver pauses the sender. */
-  #join(from: UpgradedSocket, to: Socket, count: (bytes: number) => void): void {
+  #join(from: UpgradedSocket, to: ByteSocket, count: (bytes: number) => void): void {
     const { socket, head } = from
     const pass = (chunk: Buffer) => {
-      this.#movedAtMs = performance.now()
+      this.#movedAtMs = this.#waiting.clock.monotonic()
       count(chunk.length)
       if (!to.write(chunk)) socket.pause()
     }
@@ -137,10 +137,11 @@ export class Tunnel implements AnswerStream, Timed {
     if (plan.idleMs !== null) this.#idle = this.#waiting.deadlines.set(this, plan.idleMs)
     const expires = claims?.["exp"]
     if (!plan.expireWithToken || typeof expires !== "number") return
-    const leftMs = Math.min(Math.max(0, expires * 1000 - Date.now()), delayMaxMs)
-    this.#expiry = setTimeout(() => {
+    const { clock } = this.#waiting
+    const leftMs = Math.min(Math.max(0, expires * 1000 - clock.now()), delayMaxMs)
+    this.#cancelExpiry = clock.alarm(leftMs, () => {
       this.#exchange.cause ??= "the token of the tunnel has expired"
       this.close()
-    }, leftMs).unref()
+    })
   }
 }

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto"
-import { type ClientRequest, type IncomingMessage, request as sendRequest } from "node:http"
+import { type IncomingMessage, request as sendRequest } from "node:http"
 import type { Socket } from "node:net"
+import type { ByteSocket } from "../byte-socket.ts"
 import { connect, type Endpoint, openedEvent } from "./connections.ts"
 
 /** RFC 6455 §1.3. */
@@ -8,7 +9,7 @@ const acceptSuffix = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
 /** The connection of an upgraded server, and the bytes after the head of its response. */
 export interface UpgradedSocket {
-  readonly socket: Socket
+  readonly socket: ByteSocket
   readonly head: Buffer
 }
 
@@ -22,6 +23,24 @@ export interface UpgradeRequest {
   readonly key: string
 }
 
+/** A request for a WebSocket on its way. */
+export interface OpeningWebSocket {
+  /** Gives it up. `onError` follows, unless the result has arrived. */
+  destroy(): unknown
+}
+
+/** A response without an upgrade, as `node:http` has it. */
+export interface UpgradeResponse {
+  readonly statusCode?: number | undefined
+  /** Names as sent and values alternate. */
+  readonly rawHeaders: string[]
+  on(event: "data", listener: (chunk: Buffer) => void): unknown
+  once(event: "end", listener: () => void): unknown
+  once(event: "error", listener: (error: Error) => void): unknown
+  pause(): unknown
+  resume(): unknown
+}
+
 /** Receives the result: one of the first three, or an error. */
 export interface UpgradeReceiver {
   /** 101 with the right key. `rawFields`: names as sent and values alternate. */
@@ -29,17 +48,17 @@ export interface UpgradeReceiver {
   /** 101 without the right key: the server has not understood the upgrade, and a tunnel would let a client bypass the gateway. The connection is closed. */
   onFalseUpgrade(): void
   /** Any other response. */
-  onResponse(response: IncomingMessage): void
+  onResponse(response: UpgradeResponse): void
   /** `reached`: the connection was open. May follow the other events when the connection breaks. */
   onError(error: NodeJS.ErrnoException, reached: boolean): void
 }
 
-/** Requests a WebSocket (RFC 6455 §4.1) on a new connection. The returned request can be destroyed. */
+/** Requests a WebSocket (RFC 6455 §4.1) on a new connection. */
 export function requestWebSocket(
   endpoint: Endpoint,
   { path, fields, key }: UpgradeRequest,
   receiver: UpgradeReceiver,
-): ClientRequest {
+): OpeningWebSocket {
   let reached = false
   const headers = [...fields, "connection", "Upgrade", "upgrade", "websocket"]
   const sent = sendRequest({
@@ -75,8 +94,14 @@ export function requestWebSocket(
 
 /** Only the right key proves that the server has understood the upgrade (RFC 6455 §4.2.2). */
 function isTrue({ headers }: IncomingMessage, key: string): boolean {
-  const accept = createHash("sha1")
+  return (
+    headers["sec-websocket-accept"] === webSocketAccept(key) && headers.upgrade?.toLowerCase() === "websocket"
+  )
+}
+
+/** The `sec-websocket-accept` with which a server shows that it has understood the upgrade with this key (RFC 6455 §4.2.2). */
+export function webSocketAccept(key: string): string {
+  return createHash("sha1")
     .update(key + acceptSuffix)
     .digest("base64")
-  return headers["sec-websocket-accept"] === accept && headers.upgrade?.toLowerCase() === "websocket"
 }

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http"
 import type { Socket } from "node:net"
+import type { ByteSocket } from "../byte-socket.ts"
 import type { RequestFault } from "./request-fault.ts"
 import type { ListenerTls } from "./tls.ts"
 
@@ -70,7 +71,7 @@ export function cutOff({
 
 /** The connection of a client that waits for its WebSocket. */
 export interface WaitingSocket {
-  readonly socket: Socket
+  readonly socket: ByteSocket
   /** Takes the connection from the response: from now on the caller writes to the socket. */
   detach(): void
   /** Ends the waiting: from now on the caller reads the socket. Returns the bytes that arrived before. */

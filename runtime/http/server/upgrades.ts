@@ -13,7 +13,7 @@ const dropped: ReadonlySet<string> = new Set(["upgrade", "http2-settings"])
  */
 export function takeUpgrades(server: Server, handle: HandleUpgrade): void {
   server.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {
-    if (!asksForWebSocket(request)) {
+    if (!asksForWebSocket(request.method, request.headers.upgrade)) {
       serveWithout(server, request, socket, head)
       return
     }
@@ -73,24 +73,33 @@ class WaitingClient implements WaitingSocket {
   }
 }
 
-function asksForWebSocket({ method, headers }: IncomingMessage): boolean {
-  return method === "GET" && /(?:^|,)\s*websocket\s*(?:,|$)/i.test(headers.upgrade ?? "")
+/** Whether a request that asks for an upgrade asks for a WebSocket. `upgrade`: the value of its field. */
+export function asksForWebSocket(method: string | undefined, upgrade: string | undefined): boolean {
+  return method === "GET" && /(?:^|,)\s*websocket\s*(?:,|$)/i.test(upgrade ?? "")
+}
+
+/** The fields of a request without those that ask for an upgrade. Names and values alternate. */
+export function withoutUpgrade(rawHeaders: readonly string[]): string[] {
+  const fields: string[] = []
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string
+    const value = rawHeaders[at + 1] as string
+    if (dropped.has(name.toLowerCase())) continue
+    if (name.toLowerCase() !== "connection") fields.push(name, value)
+    else {
+      const kept = value.split(",").filter((option) => !dropped.has(option.trim().toLowerCase()))
+      if (kept.length > 0) fields.push(name, kept.join(",").trim())
+    }
+  }
+  return fields
 }
 
 /** Returns the connection to the server with the same request, without the fields that ask for the upgrade. */
 function serveWithout(server: Server, request: IncomingMessage, socket: Socket, head: Buffer): void {
   const { method, url, httpVersion, rawHeaders } = request
   const lines = [`${method} ${url} HTTP/${httpVersion}`]
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at] as string
-    const value = rawHeaders[at + 1] as string
-    if (dropped.has(name.toLowerCase())) continue
-    if (name.toLowerCase() !== "connection") lines.push(`${name}: ${value}`)
-    else {
-      const kept = value.split(",").filter((option) => !dropped.has(option.trim().toLowerCase()))
-      if (kept.length > 0) lines.push(`${name}: ${kept.join(",").trim()}`)
-    }
-  }
+  const fields = withoutUpgrade(rawHeaders)
+  for (let at = 0; at < fields.length; at += 2) lines.push(`${fields[at]}: ${fields[at + 1]}`)
   socket.unshift(Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"), head]))
   server.emit("connection", socket)
 }
