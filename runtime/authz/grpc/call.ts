@@ -15,7 +15,7 @@ import { GrpcRequest } from "./grpc-request.ts"
 import { checkHealth } from "./health.ts"
 import { type GrpcMethod, methods, type OwnMethod, type ResourceMethod } from "./methods.ts"
 import { reflect } from "./reflection.ts"
-import { encoded, endMessages, sendFailure, sendMessage, sendMessages, streamLines } from "./send-messages.ts"
+import { endMessages, framed, sendFailure, sendMessage, sendMessages, streamLines } from "./send-messages.ts"
 import { callStatusOf, clientDeadline, protocolError, unimplemented } from "./status.ts"
 
 /** A call that is open, with its method once that is known to exist. */
@@ -111,9 +111,8 @@ function receive(call: OpenCall, method: GrpcMethod | undefined): void {
     else if (only === undefined) only = message
     else throw protocolError("the call has more than one message")
   }
-  request.on("error", ignore)
   request.on("data", (piece) => {
-    if (!call.isOver) attempt(call, () => reader.push(piece).forEach(take))
+    if (!call.isOver) attempt(call, () => reader.push(piece, take))
   })
   request.on("end", () => {
     if (call.isOver) return
@@ -128,7 +127,8 @@ function receive(call: OpenCall, method: GrpcMethod | undefined): void {
 }
 
 function requireForm({ headers }: IncomingRequest): void {
-  if (!/^application\/grpc(\+proto)?\s*(;|$)/i.test(headers["content-type"] ?? ""))
+  const media = headers["content-type"]
+  if (media !== "application/grpc" && !/^application\/grpc(\+proto)?\s*(;|$)/i.test(media ?? ""))
     throw unimplemented("only messages in the binary form of protobuf are supported")
   // Without it, a status after a message could not be sent.
   if (headers.te !== "trailers") throw protocolError("the call has no field `te: trailers`")
@@ -148,15 +148,15 @@ function sendMore(
 /** Runs a call of one message. */
 function run(call: OpenCall, method: ResourceMethod | OwnMethod, message: Buffer): unknown {
   const { api, asked } = call
-  const fields = method.request.decode(message)
   if (method.kind !== "resource") {
-    asked.take(fields, { store: "", id: "" })
+    asked.take(method.request.decode(message), { store: "", id: "" })
     return settle(call, checkHealth(api, asked), (json) =>
-      sendMessage(call.reply, method.response.encode(json), []),
+      sendMessage(call.reply, frameOf(method.response.encode(json)), []),
     )
   }
   const { route } = method
-  asked.take(fields, method.pathOf(fields))
+  const { fields, path } = method.read(message)
+  asked.take(fields, path)
   return then(authorize(api, asked.caller, route.right, asked.store), () =>
     settle(call, route.handler(api, asked), (answer) => sendAnswer(call, method, answer)),
   )
@@ -199,7 +199,7 @@ function sendAnswer(call: OpenCall, { response }: ResourceMethod, answer: ApiRes
   if (asked.traced !== undefined) asked.model = modelOf(answer)
   if (lines !== undefined) streamLines(reply, lines, response, headers)
   // The messages of lists have no field for it.
-  else sendMessage(reply, encoded(response, answer), headers, asked.outcome === "truncated" ? truncated : [])
+  else sendMessage(reply, framed(response, answer), headers, asked.outcome === "truncated" ? truncated : [])
 }
 
 /** Ends a call with a response. */
@@ -226,6 +226,3 @@ function fail(call: OpenCall, error: unknown): void {
   report(api, asked, outcomeOfError(error), apiErrorOf(error)?.status ?? 500)
   asked.end()
 }
-
-/** An error of a request means that the client has reset it. */
-function ignore(): void {}

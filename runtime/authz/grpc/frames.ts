@@ -23,27 +23,25 @@ export class FrameReader {
   }
 
   /**
-   * The messages that the piece completes.
-   * @throws ApiError for a message that is too large or compressed
+   * Gives `take` each message that the piece completes.
+   * @throws ApiError for a message that is too large or compressed, and what `take` throws
    */
-  push(piece: Buffer): Buffer[] {
+  push(piece: Buffer, take: (message: Buffer) => void): void {
     this.#pieces.push(piece)
     this.#bytes += piece.length
-    const messages: Buffer[] = []
     while (this.#bytes >= prefixBytes) {
       const prefix = this.#joined(prefixBytes)
       if (prefix[0] !== 0) throw unimplemented("compressed messages are not supported; send them without")
       const length = prefix.readUInt32BE(1)
       if (length > this.#bytesMax)
         throw resourceExhausted(`grpc: received message larger than max (${length} vs. ${this.#bytesMax})`)
-      if (this.#bytes < prefixBytes + length) break
-      const bytes = this.#joined(prefixBytes + length)
-      messages.push(bytes.subarray(prefixBytes, prefixBytes + length))
-      const rest = bytes.subarray(prefixBytes + length)
-      this.#pieces = rest.length === 0 ? [] : [rest]
-      this.#bytes = rest.length
+      const end = prefixBytes + length
+      if (this.#bytes < end) return
+      const bytes = this.#joined(end)
+      this.#pieces = bytes.length === end ? [] : [bytes.subarray(end)]
+      this.#bytes -= end
+      take(bytes.subarray(prefixBytes, end))
     }
-    return messages
   }
 
   /** @throws MalformedMessage when the body ended within a message */

@@ -1,5 +1,5 @@
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf"
-import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire"
+import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire"
 import { ApiError } from "../api-error.ts"
 import { registry } from "./descriptors.ts"
 import { wellKnownType } from "./well-known-types.ts"
@@ -7,6 +7,7 @@ import {
   depthMax,
   endOf,
   MalformedMessage,
+  MessageReader,
   readScalar,
   scalarWireType,
   setKey,
@@ -19,10 +20,11 @@ import {
  */
 export interface MessageCodec {
   /**
-   * The JSON of a message. Absent fields are absent, also those with a default; unknown fields are ignored.
+   * The JSON of a message. Absent fields are absent, also those with a default; unknown fields are ignored. Fields that `apart` has go there, because
+   * removing them from the JSON afterwards would cost as much as reading them.
    * @throws MalformedMessage
    */
-  decode(bytes: Uint8Array): Record<string, unknown>
+  decode(bytes: Uint8Array, apart?: Record<string, unknown>): Record<string, unknown>
   /** The message of a JSON object. Fields that the message does not have are left out. */
   encode(json: object): Uint8Array
 }
@@ -33,9 +35,10 @@ export function codecOf(typeName: string): MessageCodec {
   if (found === undefined) throw new Error(`no message ${typeName}`)
   const type = typeOf(found)
   return {
-    decode(bytes) {
-      const reader = new BinaryReader(bytes)
+    decode(bytes, apart) {
+      const reader = new MessageReader(bytes)
       try {
+        if (type instanceof MessageType) return type.readFields(reader, reader.len, {}, 0, apart)
         return type.read(reader, reader.len, {}, 0) as Record<string, unknown>
       } catch (error) {
         if (error instanceof ApiError) throw error
@@ -54,7 +57,7 @@ export function codecOf(typeName: string): MessageCodec {
 /** A value with its tag. */
 interface FieldType {
   readonly wireType: WireType
-  read(reader: BinaryReader, into: unknown, depth: number): unknown
+  read(reader: MessageReader, into: unknown, depth: number): unknown
   write(writer: BinaryWriter, number: number, json: unknown): void
   /** The default of fields that cannot be absent: it is not written. */
   readonly zero: unknown
@@ -91,15 +94,30 @@ class MessageType implements ValueType {
     this.#message = message
   }
 
-  read(reader: BinaryReader, end: number, into: unknown, depth: number): unknown {
+  read(reader: MessageReader, end: number, into: unknown, depth: number): unknown {
+    return this.readFields(reader, end, (into ?? {}) as Record<string, unknown>, depth, undefined)
+  }
+
+  readFields(
+    reader: MessageReader,
+    end: number,
+    json: Record<string, unknown>,
+    depth: number,
+    apart: Record<string, unknown> | undefined,
+  ): Record<string, unknown> {
     if (depth > depthMax) throw new MalformedMessage(`more than ${depthMax} messages within each other`)
     const fields = this.#fieldsByNumber()
-    const json = (into ?? {}) as Record<string, unknown>
     while (reader.pos < end) {
-      const [number, wireType] = reader.tag()
+      const key = reader.key()
+      const number = key >>> 3
+      const wireType: WireType = key & 7
       const field = fields[number]
-      if (field === undefined || !readField(reader, field, wireType, json, depth + 1))
+      if (field === undefined) {
         reader.skip(wireType, number)
+        continue
+      }
+      const into = apart !== undefined && Object.hasOwn(apart, field.name) ? apart : json
+      if (!readField(reader, field, wireType, into, depth + 1)) reader.skip(wireType, number)
     }
     if (reader.pos !== end) throw new MalformedMessage("a field is longer than its message")
     return json
@@ -128,7 +146,7 @@ class MessageType implements ValueType {
 
 /** False: the wire type is not that of the field, which counts as an unknown field. */
 function readField(
-  reader: BinaryReader,
+  reader: MessageReader,
   field: Field,
   wireType: WireType,
   json: Record<string, unknown>,
@@ -155,14 +173,14 @@ function listIn(json: Record<string, unknown>, name: string): unknown[] {
 }
 
 /** Numbers of a list may be sent in one piece. */
-function readPacked(reader: BinaryReader, value: FieldType, list: unknown[], depth: number): void {
+function readPacked(reader: MessageReader, value: FieldType, list: unknown[], depth: number): void {
   const end = endOf(reader)
   while (reader.pos < end) list.push(value.read(reader, undefined, depth))
   if (reader.pos !== end) throw new MalformedMessage("a number is longer than its list")
 }
 
 /** One entry of a map: a message with `key` and `value`. */
-function readEntry(reader: BinaryReader, type: FieldType, map: object, depth: number): void {
+function readEntry(reader: MessageReader, type: FieldType, map: object, depth: number): void {
   const end = endOf(reader)
   let key = ""
   let value: unknown

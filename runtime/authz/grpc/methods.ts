@@ -1,5 +1,5 @@
-import type { DescService } from "@bufbuild/protobuf"
-import { invalid } from "../fields.ts"
+import type { DescMessage, DescService } from "@bufbuild/protobuf"
+import { invalid, type JsonFields } from "../fields.ts"
 import type { ApiRoute } from "../route.ts"
 import { routes } from "../routes.ts"
 import { registry } from "./descriptors.ts"
@@ -18,10 +18,12 @@ export interface ResourceMethod {
   readonly name: string
   readonly path: string
   readonly route: ApiRoute
-  readonly request: MessageCodec
   readonly response: MessageCodec
-  /** Takes the fields that HTTP has in the path out of a message. */
-  pathOf(fields: Record<string, unknown>): PathFields
+  /**
+   * Reads a request: the fields that HTTP has in the path, and the others, because resources refuse fields that they do not know.
+   * @throws MalformedMessage · ApiError when the store is missing
+   */
+  read(message: Uint8Array): { readonly path: PathFields; readonly fields: JsonFields }
 }
 
 /** A method that only gRPC has. */
@@ -66,41 +68,36 @@ export const methods: ReadonlyMap<string, GrpcMethod> = new Map(
 function methodsOf(service: DescService): (readonly [string, GrpcMethod])[] {
   return service.methods.map((method) => {
     const name = `${service.typeName}/${method.name}`
-    const codecs = {
-      path: `/${name}`,
-      request: codecOf(method.input.typeName),
-      response: codecOf(method.output.typeName),
-    }
+    const path = `/${name}`
+    const [request, response] = [codecOf(method.input.typeName), codecOf(method.output.typeName)]
     const ours = own[name]
-    if (ours !== undefined) return [`/${name}`, { ...ours, ...codecs }] as const
+    if (ours !== undefined) return [path, { ...ours, path, request, response }] as const
     const route = routes.find((each) => each.name === method.name)
     if (route === undefined) throw new Error(`no route for the method ${name}`)
-    const pathOf = pathReader(route, method.input.name, new Set(method.input.fields.map((each) => each.name)))
-    return [`/${name}`, { kind: "resource", name: route.name, route, pathOf, ...codecs }] as const
+    const read = readerOf(route, method.input, request)
+    return [path, { kind: "resource", name: route.name, path, route, read, response }] as const
   })
 }
 
 /** `{store}` is `store_id` in messages; `{id}`, the model, is `authorization_model_id`, or `id` in the request that reads one. */
-function pathReader(
+function readerOf(
   { path }: ApiRoute,
-  message: string,
-  names: ReadonlySet<string>,
-): ResourceMethod["pathOf"] {
-  const idField = !path.includes("{id}") ? undefined : names.has("id") ? "id" : "authorization_model_id"
+  { name, fields: known }: DescMessage,
+  codec: MessageCodec,
+): ResourceMethod["read"] {
+  const hasId = known.some((each) => each.name === "id")
+  const idField = !path.includes("{id}") ? undefined : hasId ? "id" : "authorization_model_id"
   const hasStore = path.includes("{store}")
-  return (fields) => {
-    const taken = {
-      store: textOf(fields, "store_id"),
-      id: idField === undefined ? "" : textOf(fields, idField),
-    }
-    if (hasStore && taken.store === "") throw invalid(message, "StoreId", "value is required")
-    return taken
+  return (message) => {
+    const apart: Record<string, unknown> = { store_id: "" }
+    if (idField !== undefined) apart[idField] = ""
+    const fields = codec.decode(message, apart)
+    const store = textOf(apart["store_id"])
+    if (hasStore && store === "") throw invalid(name, "StoreId", "value is required")
+    return { path: { store, id: idField === undefined ? "" : textOf(apart[idField]) }, fields }
   }
 }
 
-/** Removes a field, because resources refuse fields that they do not know. */
-function textOf(fields: Record<string, unknown>, name: string): string {
-  const text = fields[name]
-  delete fields[name]
-  return typeof text === "string" ? text : ""
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : ""
 }

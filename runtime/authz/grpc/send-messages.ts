@@ -12,17 +12,18 @@ type Trailers = [name: string, value: string][]
 
 const contentType = ["content-type", "application/grpc"]
 const ok: CallStatus = { code: 0, message: "" }
+const okTrailers: Trailers = [["grpc-status", "0"]]
 
-/** Sends the only message of a response, with its status. */
+/** Sends the only message of a response, with its prefix and its status. */
 export function sendMessage(
   reply: Reply,
-  message: Uint8Array,
+  frame: Uint8Array,
   headers: AnswerHeaders,
   trailers: Trailers = [],
 ): void {
   open(reply, headers)
-  reply.addTrailers([...trailersOf(ok), ...trailers])
-  reply.end(frameOf(message))
+  reply.addTrailers(trailers.length === 0 ? okTrailers : [...okTrailers, ...trailers])
+  reply.end(frame)
 }
 
 /** Sends a piece of a stream of messages. False: wait for `drain`. */
@@ -61,18 +62,18 @@ function trailersOf({ code, message }: CallStatus): Trailers {
   return message === "" ? status : [...status, ["grpc-message", grpcMessage(message)]]
 }
 
-/** The messages of the most frequent responses. */
+/** The messages of the most frequent responses, with their prefixes. Nobody changes them. */
 const checks = new Map<string, Uint8Array>()
 
-/** The message of a resource's response. */
-export function encoded(codec: MessageCodec, answer: ApiResponse): Uint8Array {
+/** The message of a resource's response, with its prefix. */
+export function framed(codec: MessageCodec, answer: ApiResponse): Uint8Array {
   const { body } = answer
   const isCheck = body === allowedJson || body === deniedJson
   const known = isCheck ? checks.get(body) : undefined
   if (known !== undefined) return known
-  const message = codec.encode(jsonOf(answer))
-  if (isCheck) checks.set(body, message)
-  return message
+  const frame = frameOf(codec.encode(jsonOf(answer)))
+  if (isCheck) checks.set(body, frame)
+  return frame
 }
 
 /** Resources return JSON in several forms; a response without a body is an empty message. */

@@ -1,7 +1,15 @@
 import { ScalarType } from "@bufbuild/protobuf"
-import { type BinaryReader, type BinaryWriter, WireType } from "@bufbuild/protobuf/wire"
+import { type BinaryWriter, WireType } from "@bufbuild/protobuf/wire"
 import { ApiError } from "../api-error.ts"
-import { depthMax, endOf, MalformedMessage, readScalar, setKey, type ValueType } from "./wire-values.ts"
+import {
+  depthMax,
+  endOf,
+  MalformedMessage,
+  type MessageReader,
+  readScalar,
+  setKey,
+  type ValueType,
+} from "./wire-values.ts"
 
 /** The types of protobuf that have a form of their own in JSON; undefined for other types. */
 export function wellKnownType(typeName: string): ValueType | undefined {
@@ -32,7 +40,7 @@ const struct: ValueType = {
   },
 }
 
-function readStructEntry(reader: BinaryReader, object: object, depth: number): void {
+function readStructEntry(reader: MessageReader, object: object, depth: number): void {
   const end = endOf(reader)
   let key = ""
   let found: unknown = null
@@ -161,7 +169,7 @@ function writeNested(writer: BinaryWriter, type: ValueType, json: unknown): void
   writer.join()
 }
 
-function ended<Found>(reader: BinaryReader, end: number, found: Found): Found {
+function ended<Found>(reader: MessageReader, end: number, found: Found): Found {
   if (reader.pos !== end) throw new MalformedMessage("a field is longer than its message")
   return found
 }

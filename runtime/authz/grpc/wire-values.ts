@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer"
 import { ScalarType } from "@bufbuild/protobuf"
-import { type BinaryReader, type BinaryWriter, WireType } from "@bufbuild/protobuf/wire"
+import { BinaryReader, type BinaryWriter, WireType } from "@bufbuild/protobuf/wire"
 import { ApiError } from "../api-error.ts"
 
 /** Also the limit of Go's and Java's readers; models and contexts of the API are less deep. */
@@ -13,10 +13,46 @@ export class MalformedMessage extends ApiError {
   }
 }
 
+const tagByteMin = 1 << 3
+const moreBytes = 1 << 7
+
+/** The library's reader. What almost every field needs makes no object here: its tag, and a text. */
+export class MessageReader extends BinaryReader {
+  readonly #bytes: Uint8Array
+
+  constructor(bytes: Uint8Array) {
+    super(bytes)
+    this.#bytes = bytes
+  }
+
+  /** The next tag as it is encoded: `number << 3 | wireType`. */
+  key(): number {
+    const byte = this.#bytes[this.pos] ?? 0
+    if (byte >= tagByteMin && byte < moreBytes && (byte & 7) <= WireType.Bit32) {
+      this.pos += 1
+      return byte
+    }
+    const [number, wireType] = this.tag()
+    return ((number << 3) | wireType) >>> 0
+  }
+
+  /** @throws MalformedMessage */
+  text(): string {
+    const end = endOf(this)
+    const start = this.pos
+    this.pos = end
+    const text = Buffer.prototype.utf8Slice.call(this.#bytes, start, end)
+    // Decoding replaces invalid UTF-8 by this character, so most texts need no second check.
+    if (text.includes("\ufffd") && !isUtf8(this.#bytes.subarray(start, end)))
+      throw new MalformedMessage("a string is not UTF-8")
+    return text
+  }
+}
+
 /** How values of one message type are read and written. */
 export interface ValueType {
   /** Reads up to `end`. `into`: what an earlier occurrence of the same field has brought. */
-  read(reader: BinaryReader, end: number, into: unknown, depth: number): unknown
+  read(reader: MessageReader, end: number, into: unknown, depth: number): unknown
   write(writer: BinaryWriter, json: unknown): void
 }
 
@@ -39,10 +75,10 @@ export function scalarWireType(type: ScalarType): WireType {
 }
 
 /** Reads a value without its tag. Bytes become Base64, as in JSON. */
-export function readScalar(reader: BinaryReader, type: ScalarType): unknown {
+export function readScalar(reader: MessageReader, type: ScalarType): unknown {
   switch (type) {
     case ScalarType.STRING:
-      return readText(reader.bytes())
+      return reader.text()
     case ScalarType.BYTES:
       return Buffer.from(reader.bytes()).toString("base64")
     case ScalarType.BOOL:
@@ -70,15 +106,8 @@ export function writeScalar(writer: BinaryWriter, type: ScalarType, json: unknow
   else writer.int32(Number(json))
 }
 
-function readText(bytes: Uint8Array): string {
-  const text = Buffer.prototype.utf8Slice.call(bytes, 0, bytes.length)
-  // Decoding replaces invalid UTF-8 by this character, so most texts need no second check.
-  if (text.includes("\ufffd") && !isUtf8(bytes)) throw new MalformedMessage("a string is not UTF-8")
-  return text
-}
-
 /** The end of a value with a length. */
-export function endOf(reader: BinaryReader): number {
+export function endOf(reader: MessageReader): number {
   const length = reader.uint32()
   const end = reader.pos + length
   if (end > reader.len) throw new MalformedMessage("it ends within a field")

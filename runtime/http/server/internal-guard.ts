@@ -57,7 +57,7 @@ export function judgeRequest(
 function framingOf(raw: readonly string[]): FramingFields {
   const fields = new FramingFields()
   if (raw.length > headersMax * 2) fields.refuse("header-too-large", `${raw.length / 2} fields`)
-  const once = new Set<string>()
+  let once = ""
   for (let at = 0; at < raw.length && fields.fault === undefined; at += 2) {
     const name = (raw[at] as string).toLowerCase()
     const value = raw[at + 1] as string
@@ -66,8 +66,8 @@ function framingOf(raw: readonly string[]): FramingFields {
     else if (name === "transfer-encoding") fields.takeCoding(value)
     else if (name === "expect") fields.takeExpectation(value)
     else if (name === "authorization" || name === "content-type") {
-      if (once.has(name)) fields.refuse("invalid-header", `two ${name} fields`)
-      once.add(name)
+      if (once.includes(name)) fields.refuse("invalid-header", `two ${name} fields`)
+      once = once === "" ? name : `${once} ${name}`
     }
   }
   return fields

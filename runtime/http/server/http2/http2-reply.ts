@@ -14,6 +14,26 @@ const connectionFields: ReadonlySet<string> = new Set([
   "http2-settings",
 ])
 
+/** How fields are sent, by their names as given: a response has the same few names as the one before, so one look-up replaces lower-casing and two checks. */
+const sentNames = new Map<string, string>()
+/** Backends choose the names that the gateway passes on: the cache is bounded and does not keep long ones. */
+const sentNamesMax = 2048
+const sentNameLengthMax = 64
+
+/**
+ * The name as HTTP/2 sends it; empty for a field that HTTP/2 does not have.
+ * @throws TypeError for a name that cannot be sent
+ */
+function sentNameOf(given: string): string {
+  const known = sentNames.get(given)
+  if (known !== undefined) return known
+  const lower = given.toLowerCase()
+  validateHeaderName(lower)
+  const name = connectionFields.has(lower) ? "" : lower
+  if (sentNames.size < sentNamesMax && given.length <= sentNameLengthMax) sentNames.set(given, name)
+  return name
+}
+
 /** Fields that must stay several lines: a comma has another meaning in them (RFC 9110 §5.3). */
 const separateFields: ReadonlySet<string> = new Set(["set-cookie", "www-authenticate", "proxy-authenticate"])
 
@@ -69,12 +89,12 @@ export class Http2Reply implements Reply {
     const lines = typeof reasonOrLines === "string" ? (maybeLines ?? []) : reasonOrLines
     const head: OutgoingHttpHeaders = { ":status": status }
     for (let at = 0; at < lines.length; at += 2) {
-      const name = (lines[at] as string).toLowerCase()
-      if (connectionFields.has(name)) continue
+      const name = sentNameOf(lines[at] as string)
+      if (name === "") continue
       const value = lines[at + 1] as string
-      validateHeaderName(name)
       validateHeaderValue(name, value)
-      head[name] = combined(name, head[name], value)
+      const before = head[name]
+      head[name] = before === undefined ? value : combined(name, before, value)
     }
     this.#head = head
     this.#isHeadSet = true
@@ -95,11 +115,14 @@ export class Http2Reply implements Reply {
   }
 
   addTrailers(lines: [name: string, value: string][]): void {
-    this.#trailers = {}
-    for (const [name, value] of lines) {
-      const lower = name.toLowerCase()
-      if (!connectionFields.has(lower)) this.#trailers[lower] = combined(lower, this.#trailers[lower], value)
+    const trailers: OutgoingHttpHeaders = {}
+    for (const [given, value] of lines) {
+      const name = sentNameOf(given)
+      if (name === "") continue
+      const before = trailers[name]
+      trailers[name] = before === undefined ? value : combined(name, before, value)
     }
+    this.#trailers = trailers
   }
 
   end(content?: Uint8Array | string): void {
@@ -150,11 +173,12 @@ export class Http2Reply implements Reply {
     // Responses to HEAD have only fields.
     const waitForTrailers = !isWhole && this.req.takesTrailers && this.#stream.writable
     this.#awaitsTrailers = waitForTrailers
-    if (waitForTrailers) this.#stream.once("wantTrailers", this.#sendTrailers)
+    // Node asks once, so the listener need not be removed.
+    if (waitForTrailers) this.#stream.on("wantTrailers", () => this.#sendTrailers())
     this.#stream.respond(head, { endStream: isWhole, waitForTrailers })
   }
 
-  readonly #sendTrailers = (): void => {
+  #sendTrailers(): void {
     this.#stream.sendTrailers(this.#trailers ?? {})
     this.#dropRest()
   }
@@ -171,10 +195,9 @@ export class Http2Reply implements Reply {
 /** Repeated fields become one list; Node refuses several lines of most fields. */
 function combined(
   name: string,
-  before: OutgoingHttpHeaders[string],
+  before: NonNullable<OutgoingHttpHeaders[string]>,
   value: string,
 ): OutgoingHttpHeaders[string] {
-  if (before === undefined) return value
   if (separateFields.has(name)) return [...(Array.isArray(before) ? before : [String(before)]), value]
   return before === value ? value : `${before}, ${value}`
 }

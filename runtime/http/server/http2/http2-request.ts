@@ -23,7 +23,7 @@ export class Http2Request implements IncomingRequest {
   readonly stream: ServerHttp2Stream
   /** What the client has sent as the head. */
   readonly head: Http2Head
-  readonly #headBytesMax: number
+  readonly headFault: RequestFault | undefined
   #hasHost = false
 
   /** `headBytesMax`: largest size of the head, as HTTP/1.1 would have it. */
@@ -31,17 +31,11 @@ export class Http2Request implements IncomingRequest {
     const { fields, raw } = head
     this.stream = stream
     this.head = head
-    this.#headBytesMax = headBytesMax
     this.socket = socket
     this.takesTrailers = fields.te === "trailers"
-    this.rawHeaders = regularFields(raw, fields[":authority"])
-  }
-
-  get headFault(): RequestFault | undefined {
-    let bytes = this.url.length
-    for (const text of this.rawHeaders) bytes += text.length + separatorBytes
-    if (bytes <= this.#headBytesMax) return undefined
-    return { name: "header-too-large", cause: `a head of ${bytes} bytes; the limit is ${this.#headBytesMax}` }
+    const { [":path"]: path = "", [":authority"]: authority } = fields
+    this.rawHeaders = regularFields(raw, authority)
+    this.headFault = sizeFault(path, this.rawHeaders, headBytesMax)
   }
 
   get method(): string | undefined {
@@ -129,6 +123,13 @@ function regularFields(raw: readonly string[], authority: string | undefined): s
     }
   }
   return fields
+}
+
+function sizeFault(path: string, fields: readonly string[], bytesMax: number): RequestFault | undefined {
+  let bytes = path.length + fields.length * separatorBytes
+  for (let at = 0; at < fields.length; at += 1) bytes += (fields[at] as string).length
+  if (bytes <= bytesMax) return undefined
+  return { name: "header-too-large", cause: `a head of ${bytes} bytes; the limit is ${bytesMax}` }
 }
 
 const colon = 0x3a

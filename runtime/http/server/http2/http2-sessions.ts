@@ -231,7 +231,8 @@ class ServedSession {
     const request = new Http2Request(stream, { fields, raw }, this.#socket, this.#settings.headerBytesMax)
     const reply = new Http2Reply(stream, request, this.#floods)
     this.#streams.set(stream, reply)
-    stream.once("close", () => this.#closed(stream))
+    // `close` comes once: `once` would only add a wrapper to each request.
+    stream.on("close", () => this.#closed(stream))
     this.#settings.serve(request, reply)
   }
 
