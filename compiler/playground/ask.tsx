@@ -1,5 +1,7 @@
-import { signal, useSignalEffect } from "@preact/signals"
+import { type Signal, signal, useSignalEffect } from "@preact/signals"
+import type { ComponentProps } from "preact"
 import { ask } from "./client.ts"
+import { NameField } from "./name-field.tsx"
 import { addTuple, analysis, store } from "./project.ts"
 import { Proof } from "./proof.tsx"
 import type { ShownStore, StoreAnswer, StoreQuestion } from "./protocol.ts"
@@ -89,33 +91,19 @@ function AddTuple() {
   )
 }
 
-function Word(props: {
-  readonly label: string
-  readonly value: { value: string }
-  readonly list: readonly string[]
-  readonly hint: string
-}) {
-  const id = `ask-${props.label.replace(/\W+/g, "-").toLowerCase()}`
+/** A field of the question. */
+function Word({
+  value,
+  ...props
+}: Omit<ComponentProps<typeof NameField>, "value" | "onInput"> & { readonly value: Signal<string> }) {
   return (
-    <label class="field">
-      <span>{props.label}</span>
-      <input
-        id={id}
-        list={`${id}-list`}
-        value={props.value.value}
-        placeholder={props.hint}
-        autocomplete="off"
-        spellcheck={false}
-        onInput={(event) => {
-          props.value.value = event.currentTarget.value
-        }}
-      />
-      <datalist id={`${id}-list`}>
-        {props.list.map((each) => (
-          <option key={each} value={each} />
-        ))}
-      </datalist>
-    </label>
+    <NameField
+      {...props}
+      value={value.value}
+      onInput={(text) => {
+        value.value = text
+      }}
+    />
   )
 }
 

@@ -1,10 +1,5 @@
-import type {
-  ConditionSeen,
-  Explanation,
-  NearestMiss,
-  ProofNode,
-  TupleKey,
-} from "../../runtime/check/ports.ts"
+import type { Explanation, NearestMiss } from "../../runtime/check/ports.ts"
+import { conditionText, ProofTree, tupleText } from "../../runtime/control/console/page/parts/proof.tsx"
 import { addTuple } from "./project.ts"
 
 /** An answer with its proof as a tree that opens and closes, or what prevents it. */
@@ -27,8 +22,18 @@ export function Proof(props: {
         <strong>{word}</strong> <code>{explanation.user}</code> <span>{explanation.relation}</span>{" "}
         <code>{explanation.object}</code>
       </p>
-      {proof && <Tree nodes={[proof]} label="Proof" />}
-      {blocked_by.length > 0 && <Tree nodes={blocked_by} label="Excluded by" />}
+      {proof && (
+        <>
+          <h3>Proof</h3>
+          <ProofTree nodes={[proof]} label="Proof" />
+        </>
+      )}
+      {blocked_by.length > 0 && (
+        <>
+          <h3>Excluded by</h3>
+          <ProofTree nodes={blocked_by} label="Excluded by" />
+        </>
+      )}
       {missing_context.length > 0 && (
         <Listed title="Values of the context that would decide it" items={missing_context} />
       )}
@@ -40,45 +45,6 @@ export function Proof(props: {
       )}
       {misses.length > 0 && <Misses misses={misses} canAdd={canAdd} />}
     </div>
-  )
-}
-
-function Tree({ nodes, label }: { readonly nodes: readonly ProofNode[]; readonly label: string }) {
-  return (
-    <section aria-label={label}>
-      <h3>{label}</h3>
-      <ul class="tree">
-        {nodes.map((node) => (
-          <Node key={`${node.object}#${node.relation}`} node={node} />
-        ))}
-      </ul>
-    </section>
-  )
-}
-
-function Node({ node }: { readonly node: ProofNode }) {
-  const { children = [], holds, object, relation } = node
-  const line = (
-    <>
-      <span class={holds ? "holds" : "fails"}>{holds ? "✓" : "✗"}</span>
-      <code>
-        {object}#{relation}
-      </code>{" "}
-      <span class="quiet">{ruleText(node)}</span>
-    </>
-  )
-  if (children.length === 0) return <li class="leaf">{line}</li>
-  return (
-    <li>
-      <details open>
-        <summary>{line}</summary>
-        <ul>
-          {children.map((child, at) => (
-            <Node key={at} node={child} />
-          ))}
-        </ul>
-      </details>
-    </li>
   )
 }
 
@@ -95,40 +61,6 @@ function Listed({ title, items }: { readonly title: string; readonly items: read
       </ul>
     </section>
   )
-}
-
-function ruleText({ by, tuple, contextual, condition, holds }: ProofNode): string {
-  const under = condition === undefined ? "" : `, ${conditionText(condition)}`
-  switch (by) {
-    case "tuple":
-    case "userset":
-    case "from":
-      return `${contextual ? "contextual tuple" : "tuple"} ${tuple === undefined ? "" : tupleText(tuple)}${under}`
-    case "computed":
-      return "by another relation of the object"
-    case "intersection":
-      return "all of"
-    case "but not":
-      return holds ? "and not excluded" : "excluded"
-    case "self":
-      return "the user is this set itself"
-    case "none":
-      return "nothing grants it"
-    case "above":
-      return "shown above"
-    case "cut":
-      return "not shown: the tree would be too large"
-  }
-}
-
-const tupleText = ({ user, relation, object, condition }: TupleKey): string =>
-  `${user} ${relation} ${object}${condition === undefined ? "" : ` with ${condition.name}`}`
-
-function conditionText({ name, outcome, values, missing_context = [], error }: ConditionSeen): string {
-  const seen = Object.entries(values).map(([key, value]) => `${key} = ${JSON.stringify(value)}`)
-  const given = seen.length === 0 ? "" : ` (${seen.join(", ")})`
-  if (outcome === "missing_context") return `${name} needs ${missing_context.join(", ")}${given}`
-  return outcome === "error" ? `${name} fails: ${error}${given}` : `${name} is ${outcome}${given}`
 }
 
 /** What would allow it. Tuples to write have a button that adds them to the store file. */

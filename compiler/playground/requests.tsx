@@ -2,6 +2,7 @@ import { batch, signal } from "@preact/signals"
 import type { PassageDocument } from "../gateway-test/passage-document.ts"
 import { gatewayView, send } from "./client.ts"
 import { GatewayQuestion } from "./gateway-question.ts"
+import { NameField } from "./name-field.tsx"
 import { analysis, showPlace } from "./project.ts"
 import { Proof } from "./proof.tsx"
 import type { GatewayRequest, GatewayView, RequestAnswer } from "./protocol.ts"
@@ -171,25 +172,8 @@ interface FieldProps {
   readonly hint: string
 }
 
-function Line({ label, name, hint, list }: FieldProps & { readonly list: readonly string[] }) {
-  return (
-    <label class="field">
-      <span>{label}</span>
-      <input
-        list={`request-${name}`}
-        value={form.value[name]}
-        placeholder={hint}
-        autocomplete="off"
-        spellcheck={false}
-        onInput={(event) => fill({ [name]: event.currentTarget.value })}
-      />
-      <datalist id={`request-${name}`}>
-        {[...new Set(list)].map((each) => (
-          <option key={each} value={each} />
-        ))}
-      </datalist>
-    </label>
-  )
+function Line({ name, ...props }: FieldProps & { readonly list: readonly string[] }) {
+  return <NameField {...props} value={form.value[name]} onInput={(text) => fill({ [name]: text })} />
 }
 
 function Lines({ label, name, hint }: FieldProps) {

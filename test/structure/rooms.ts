@@ -659,6 +659,7 @@ export const rooms: readonly Room[] = [
       "parts/model-graph",
       "parts/plan-desk",
       "parts/plot",
+      "parts/proof",
       "parts/worker-channel",
       "router",
     ],
