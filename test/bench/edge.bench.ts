@@ -1,5 +1,6 @@
 // The gateway at the edge, with TLS, HTTP/2 and gRPC, beside nginx, HAProxy, Caddy and Traefik with the same certificate: one process
-// each, one run, rounds in turn. What a request or a handshake costs is the CPU time of the server's process.
+// each, one run, rounds in turn; and bare Node beside it, because what TLS and HTTP/2 add there is the limit. What a request or a handshake costs is the
+// CPU time of the server's process.
 import { execFileSync } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -14,20 +15,26 @@ import { Authority } from "../support/certificates.ts"
 import { freePort } from "../support/free-port.ts"
 import { type Pebble, pebbleBinary, pebbleMissing, startPebble } from "../support/pebble.ts"
 import { startThrowAwayPostgres, type ThrowAwayPostgres } from "../support/throw-away-postgres.ts"
+import { askOnce, type BareSettings } from "./edge/bare.ts"
 import { type EdgeLoad, sendByH2load } from "./edge/h2load.ts"
 import { shakeHands } from "./edge/handshakes.ts"
 import { type EdgeSettings, edgePeers } from "./edge/peers.ts"
 import { changingPlans, edgeRoles } from "./edge/roles.ts"
 import type { Round } from "./gateway/load.ts"
 import { startPeers } from "./gateway/peers.ts"
-import { costRatio, rounds, row } from "./gateway/report.ts"
+import { costRatio, micros, rounds, row } from "./gateway/report.ts"
 import { play, type Running, type Settings, startRole } from "./gateway/servers.ts"
 
-const roundCount = Number(process.env["SALLYPORT_BENCH_ROUNDS"] ?? 7)
-const requestsPerRound = Number(process.env["SALLYPORT_BENCH_REQUESTS"] ?? 10_000)
-const handshakesPerRound = 400
+const roundCount = Number(process.env["SALLYPORT_BENCH_ROUNDS"] ?? 20)
+const requestsPerRound = Number(process.env["SALLYPORT_BENCH_REQUESTS"] ?? 3_000)
+/** Before the first round that counts. */
+const warmUps = 5
+const handshakesPerRound = 150
+const changeRounds = 7
+const changeRequests = 20_000
 const renewEveryMs = 250
 const own = "gateway"
+const bareName = "bare Node"
 
 interface Bench {
   readonly folder: string
@@ -68,7 +75,15 @@ async function measure(): Promise<void> {
     })
     running.push(...peers.running.values())
     for (const reason of peers.missing) row({ what: reason, value: "not measured" })
-    report(await inTurn(bench, new Map([[own, gateway], ...peers.running])))
+    const bare = await startBare(bench)
+    running.push(bare.server)
+    report(
+      await inTurn(
+        bench,
+        new Map([[own, gateway], [bareName, bare.server], ...peers.running]),
+        bare.plainPort,
+      ),
+    )
     await measureChanges({ bench, gateway }, await startNeighbour(bench, postgres, running))
   } finally {
     for (const server of running) await server.stop()
@@ -121,12 +136,19 @@ async function openBench(folder: string, running: Running[]): Promise<Bench> {
   return { folder, settings, authority, plainPort, backend, calls, pebble: pebble || undefined }
 }
 
+async function startBare(bench: Bench): Promise<{ readonly server: Running; readonly plainPort: number }> {
+  const sent = await askOnce(`http://127.0.0.1:${bench.plainPort}${kept.path}`)
+  const plainPort = await freePort()
+  const given: BareSettings = { ...bench.settings, port: await freePort(), plainPort, sent }
+  return { server: await startRole(fileURLToPath(import.meta.url), "bareEdge", given), plainPort }
+}
+
 async function startEdge(bench: Bench, databaseUrl: string): Promise<Running> {
   const plan = join(bench.folder, "plan.json")
   writeFileSync(join(bench.folder, "protection"), randomBytes(32).toString("base64"))
   writeFileSync(plan, JSON.stringify(planOf(bench, "quiet")))
   const port = await freePort()
-  for (let round = 0; round <= roundCount; round += 1)
+  for (let round = 0; round <= changeRounds; round += 1)
     for (const file of changingPlans(plan, round))
       writeFileSync(
         file,
@@ -178,8 +200,15 @@ api calls {
   return plan
 }
 
-/** All servers with all loads once to warm up, then round by round, one after the other. */
-async function inTurn(bench: Bench, servers: ReadonlyMap<string, Running>): Promise<Measured> {
+/**
+ * All servers with all loads, to warm up and then round by round: short ones, one after the other, and in the opposite order every second time, so that
+ * a machine that gets busier hits all alike.
+ */
+async function inTurn(
+  bench: Bench,
+  servers: ReadonlyMap<string, Running>,
+  barePort: number,
+): Promise<Measured> {
   const measured: Measured = new Map()
   const ca = bench.authority.pem
   const call: EdgeLoad = {
@@ -195,15 +224,18 @@ async function inTurn(bench: Bench, servers: ReadonlyMap<string, Running>): Prom
     ),
     ["TLS 1.3 handshakes", (server) => shakeHands(server, ca, handshakesPerRound)],
   ]
-  for (let at = -1; at < roundCount; at += 1) {
-    for (const [kind, ask] of kinds)
-      for (const [name, server] of servers)
-        await ask(server).then((round) => keep(measured, kind, name, at, round))
-    const gateway = servers.get(own) as Running
-    const plain = { port: bench.plainPort, pid: gateway.pid }
-    const load: EdgeLoad = { ...kept, scheme: "http", http: 1 }
-    keep(measured, "HTTP/1.1", own, at, await sendByH2load(plain, load, requestsPerRound, bench.folder))
+  const all = kinds.flatMap(([kind, ask]) =>
+    [...servers].map(([name, server]) => ({ kind, name, ask: () => ask(server) })),
+  )
+  const plain: EdgeLoad = { ...kept, scheme: "http", http: 1 }
+  for (const [name, port] of Object.entries({ [own]: bench.plainPort, [bareName]: barePort })) {
+    const server = { port, pid: servers.get(name)?.pid ?? 0 }
+    const ask = () => sendByH2load(server, plain, requestsPerRound, bench.folder)
+    all.unshift({ kind: "HTTP/1.1", name, ask })
   }
+  for (let at = -warmUps; at < roundCount; at += 1)
+    for (const { kind, name, ask } of at % 2 === 0 ? all : all.toReversed())
+      keep(measured, kind, name, at, await ask())
   return measured
 }
 
@@ -212,7 +244,7 @@ function keep(measured: Measured, kind: string, name: string, at: number, round:
   const found: Found = measured.get(kind) ?? new Map()
   measured.set(kind, found)
   const all = found.get(name) ?? []
-  if (at < 0 || found.has(name)) found.set(name, all)
+  if (at === -warmUps || found.has(name)) found.set(name, all)
   if (round.failed > 0 && found.delete(name))
     row({ what: `${kind}: ${name}`, value: `${round.failed} failed`, ok: false })
   else if (at >= 0) all.push(round)
@@ -221,15 +253,26 @@ function keep(measured: Measured, kind: string, name: string, at: number, round:
 function report(measured: Measured): void {
   for (const [kind, found] of measured) for (const [name, all] of found) rounds(`${kind}: ${name}`, all)
   const ownOf = (kind: string): readonly Round[] => measured.get(kind)?.get(own) ?? []
-  const tls = ownOf("HTTP/1.1 with TLS")
-  costRatio("TLS: CPU time ÷ without, kept connections", cpuRatios(tls, ownOf("HTTP/1.1")), 1.15)
+  reportAdded(measured, "TLS, kept connections", "HTTP/1.1 with TLS", "HTTP/1.1", 1.15)
   for (const kind of measured.keys())
-    if (kind.startsWith("HTTP/2"))
-      costRatio(`${kind}: CPU time ÷ HTTP/1.1 with TLS`, cpuRatios(ownOf(kind), tls), 1.4)
-  costRatio("gRPC, unary: CPU time ÷ HTTP/1.1 with TLS", cpuRatios(ownOf("gRPC, unary"), tls), 2.5)
+    if (kind.startsWith("HTTP/2")) reportAdded(measured, kind, kind, "HTTP/1.1 with TLS", 1.4)
+  reportAdded(measured, "gRPC, unary", "gRPC, unary", "HTTP/1.1 with TLS", 2.5)
   for (const [kind, found] of measured)
     for (const [name, all] of found)
       if (name !== own) costRatio(`${kind}: CPU time of the gateway ÷ ${name}`, cpuRatios(ownOf(kind), all))
+}
+
+/** What a kind of request costs more than another: by the gateway as a ratio with its bar, and in µs beside bare Node. */
+function reportAdded(measured: Measured, what: string, kind: string, base: string, most: number): void {
+  const roundsOf = (of: string, name: string): readonly Round[] => measured.get(of)?.get(name) ?? []
+  costRatio(`${what}: CPU time ÷ ${base}`, cpuRatios(roundsOf(kind, own), roundsOf(base, own)), most)
+  for (const name of [own, bareName]) {
+    const bases = roundsOf(base, name)
+    const more = roundsOf(kind, name).map(
+      ({ cpuMicros }, at) => cpuMicros - (bases[at]?.cpuMicros ?? Number.NaN),
+    )
+    micros(`  ${what}, added to ${base}: ${name}`, more)
+  }
 }
 
 const cpuRatios = (of: readonly Round[], base: readonly Round[]): number[] =>
@@ -246,10 +289,10 @@ interface Changing {
  * cores with the requests, so a neighbour that gets no request does the same in other rounds: its ratio is what the machine costs.
  */
 async function measureChanges(asked: Changing, neighbour: Changing): Promise<void> {
-  const send = () => sendByH2load(asked.gateway, overTls, requestsPerRound * 2, asked.bench.folder)
+  const send = () => sendByH2load(asked.gateway, overTls, changeRequests, asked.bench.folder)
   const rounds: Record<"quiet" | "beside" | "changing", number[]> = { quiet: [], beside: [], changing: [] }
   const [renewOwn, renewNeighbour] = [renewing(asked.bench), renewing(neighbour.bench)]
-  for (let at = -1; at < roundCount; at += 1) {
+  for (let at = -1; at < changeRounds; at += 1) {
     const quiet = await send()
     const beside = await whileChanging(neighbour.gateway, renewNeighbour, send)
     const changing = await whileChanging(asked.gateway, renewOwn, send)

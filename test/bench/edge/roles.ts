@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs"
 import { createServer } from "node:http2"
 import type { Plan } from "../../../runtime/plan/plan.ts"
 import { openGateway, type Role, type Settings } from "../gateway/servers.ts"
+import { bare } from "./bare.ts"
 
 const applyEveryMs = 500
 
@@ -53,4 +54,4 @@ async function edge(settings: Settings): Promise<void> {
   })
 }
 
-export const edgeRoles: Readonly<Record<string, Role>> = { calls, edge }
+export const edgeRoles: Readonly<Record<string, Role>> = { bareEdge: bare, calls, edge }

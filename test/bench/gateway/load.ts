@@ -1,5 +1,5 @@
 import { execFile, execFileSync } from "node:child_process"
-import { readFileSync, writeFileSync } from "node:fs"
+import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { join } from "node:path"
 import { promisify } from "node:util"
@@ -26,8 +26,28 @@ export interface Round {
 const connections = 32
 const ticksPerSecond = Number(execFileSync("getconf", ["CLK_TCK"], { encoding: "utf8" }))
 
-/** CPU time of a process with all its threads, in µs. */
+/**
+ * CPU time of a process with all its threads, in µs. The scheduler counts nanoseconds, so a round may be short: the ticks of `stat` are 10 ms, a fifth
+ * of the cost of a thousand requests.
+ */
 export function cpuOf(pid: number): number {
+  const nanos = scheduledNanos(pid)
+  return nanos === undefined ? ticksOf(pid) : nanos / 1000
+}
+
+/** Undefined: this kernel does not tell. A thread that has ended no longer counts. */
+function scheduledNanos(pid: number): number | undefined {
+  try {
+    let nanos = 0
+    for (const thread of readdirSync(`/proc/${pid}/task`))
+      nanos += Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "utf8").split(" ")[0])
+    return nanos > 0 ? nanos : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function ticksOf(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
     .replace(/^.*\) /s, "")
     .split(" ")
