@@ -7,6 +7,7 @@ import {
   type Position,
   ResponseError,
 } from "vscode-languageserver"
+import type { ProposedRequest } from "../service/requests-at.ts"
 import {
   codeLensOf,
   completionItemOf,
@@ -21,6 +22,13 @@ import {
 } from "./convert.ts"
 import type { EditorProject } from "./project.ts"
 import type { EditorProjects } from "./projects.ts"
+
+/** What `sallyport/requests` answers. */
+interface RequestsAnswer {
+  /** The address of the first file of the project. */
+  readonly config: string
+  readonly requests: readonly ProposedRequest[]
+}
 
 /** One editor: its requests, answered by its projects. */
 export class EditorServer {
@@ -104,6 +112,16 @@ export class EditorServer {
   async lenses(uri: string) {
     const found = await this.#in(uri, ({ service }, path) => service.lenses(path))
     return (found ?? []).map(codeLensOf)
+  }
+
+  /** The answer to `sallyport/requests`; null for a document that belongs to no project. */
+  async requests(uri: string, position: Position): Promise<RequestsAnswer | null> {
+    const found = await this.#at(uri, position, async ({ service, entry, uriOf }, path, offset) => {
+      // A file that no other includes, e.g. `gateway.staging.conf`, is the first file of its own project.
+      const isIncluded = (await service.sources()).has(path)
+      return { config: isIncluded ? uriOf(entry) : uri, requests: await service.requests(path, offset) }
+    })
+    return found ?? null
   }
 
   async tokens(uri: string) {

@@ -6,6 +6,7 @@ import {
   type Connection,
   type InitializeParams,
   type InitializeResult,
+  type TextDocumentPositionParams,
   TextDocumentSyncKind,
 } from "vscode-languageserver"
 import { createConnection } from "vscode-languageserver/node"
@@ -28,6 +29,7 @@ const capabilities: InitializeResult["capabilities"] = {
   codeLensProvider: {},
   semanticTokensProvider: { legend: tokensLegend, full: true },
   codeActionProvider: { codeActionKinds: [CodeActionKind.QuickFix] },
+  experimental: { requests: true },
   workspace: { workspaceFolders: { supported: true, changeNotifications: true } },
 }
 
@@ -115,6 +117,9 @@ function answer(connection: Connection, server: () => EditorServer): void {
   connection.onCodeLens(({ textDocument: { uri } }) => server().lenses(uri))
   connection.languages.inlayHint.on(({ textDocument: { uri }, range }) =>
     server().hints(uri, range.start, range.end),
+  )
+  connection.onRequest("sallyport/requests", ({ textDocument, position }: TextDocumentPositionParams) =>
+    server().requests(textDocument.uri, position),
   )
   connection.languages.semanticTokens.on(({ textDocument: { uri } }) => server().tokens(uri))
 }

@@ -25,6 +25,7 @@ import { foldsOfGateway, type OutlineItem, outlineOfGateway, outlineOfModel } fr
 import { ParsedModels } from "./parsed-models.ts"
 import { completePolicy, isPolicyDocument } from "./policy-help.ts"
 import { ProjectWords } from "./project-words.ts"
+import { type ProposedRequest, requestsAt } from "./requests-at.ts"
 import { placeText } from "./routes-at.ts"
 import { type SemanticToken, tokensOfGateway, tokensOfModel } from "./semantic-tokens.ts"
 import { isOfProject, testNamesOf } from "./test-names.ts"
@@ -261,6 +262,12 @@ export class LanguageService {
   async lenses(path: string): Promise<readonly CodeLens[]> {
     const { insight } = await this.#analysed()
     return callerLenses(path, insight)
+  }
+
+  /** The requests that a place in gateway.conf is about, as `requestsAt` proposes them. */
+  async requests(path: string, offset: number): Promise<readonly ProposedRequest[]> {
+    const { insight } = await this.#analysed()
+    return requestsAt(path, offset, insight)
   }
 
   /** The meaning of the words of a file, in the order of the text. */

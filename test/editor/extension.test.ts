@@ -7,8 +7,7 @@ import { fileURLToPath } from "node:url"
 import { unzipSync } from "fflate"
 import { describe, expect, test } from "vitest"
 import { MemoryFiles } from "../../compiler/core/files.ts"
-import { explainWords, firstFileOf, programOf } from "../../compiler/editor/extension/program.ts"
-import { routeAt } from "../../compiler/editor/extension/route-at.ts"
+import { explainWords, programOf, requestText } from "../../compiler/editor/extension/program.ts"
 import { outcomesOf, testsIn } from "../../compiler/editor/extension/test-results.ts"
 import { run } from "../cli/run.ts"
 import { compile } from "../compile.ts"
@@ -120,33 +119,6 @@ api other { path "/other"; auth none; GET "/" { backend service } }
   })
 })
 
-describe("the route at the cursor", () => {
-  const conf = `api orders {
-  path "/orders" # a } in a comment
-  version v1 {
-    GET "/{id}" { require viewer of "order:\${path.id}"
-      respond 200 { body text "}" } }
-    ANY "/"
-  }
-}
-`
-  const at = (words: string) => routeAt(conf, conf.indexOf(words))
-  test.each([
-    ['GET "/{id}"', "GET /v1/orders/{id}"],
-    ['of "order', "GET /v1/orders/{id}"],
-    ["200", "GET /v1/orders/{id}"],
-    ["NY", "GET /v1/orders"],
-    ["version", undefined],
-    ["api", undefined],
-  ])("at `%s`", (words, route) => expect(at(words)).toBe(route))
-
-  test("any text has an answer", () => {
-    for (let offset = 0; offset <= conf.length; offset++)
-      for (const sign of ["", "}", '"', "{"])
-        expect(() => routeAt(conf.slice(0, offset) + sign + conf.slice(offset + 1), offset)).not.toThrow()
-  })
-})
-
 test("what a person types is passed in words, without a shell", () => {
   expect(explainWords(`GET /a;rm --as "ann b" -H 'x: $HOME'`)).toEqual([
     ...["explain", "request", "GET", "/a;rm", "--as", "ann b", "-H", "x: $HOME"],
@@ -158,11 +130,9 @@ test("the program of the project comes before the one in PATH, and the setting b
   expect(programOf("", "/nowhere")).toBe("sallyport")
 })
 
-test("an included file is explained by the nearest first file", () => {
-  const first = (opened: string) => firstFileOf(opened, root)
-  expect(first("models/examples/docs-app/models/apis.conf")).toBe("models/examples/docs-app/gateway.conf")
-  expect(first("apis.conf")).toBe("gateway.conf")
-  expect(first("deploy/gateway.test.conf")).toBe("deploy/gateway.test.conf")
+test("a proposed request has its host as an option", () => {
+  expect(requestText({ method: "GET", path: "/a/{id}" })).toBe("GET /a/{id}")
+  expect(requestText({ method: "GET", path: "/", host: "a.example" })).toBe("GET / --host a.example")
 })
 
 describe("results of tests", () => {

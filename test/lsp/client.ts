@@ -103,6 +103,14 @@ export class LspClient {
     })) as Answer
   }
 
+  /** The request of the server's own about a place. */
+  async requests(path: string, place: object): Promise<unknown> {
+    return this.#connection.sendRequest("sallyport/requests", {
+      textDocument: { uri: this.uri(path) },
+      ...place,
+    })
+  }
+
   /** Ends the server in order; resolves to its exit code. */
   async end(): Promise<number> {
     const ended = once(this.#child, "exit")

@@ -179,6 +179,15 @@ test("inlay hints, lenses and semantic tokens", async () => {
   expect(data.slice(5, 10)).toEqual([0, 4, 4, tokenTypes.indexOf("namespace"), 1])
 })
 
+test("the requests that a place is about, with the first file of the project", async () => {
+  expect(client.initialized.capabilities.experimental).toEqual({ requests: true })
+  expect(await client.requests("apis.conf", position("apis.conf", "require"))).toEqual({
+    config: client.uri("gateway.conf"),
+    requests: [{ method: "GET", path: "/shop/orders/{id}" }],
+  })
+  expect(await client.requests("../elsewhere/gateway.conf", position("apis.conf", "require"))).toBeNull()
+})
+
 test("completion, rename, outline, format", async () => {
   const text = (files["apis.conf"] ?? "").replace("backend orders", "backend ")
   await client.change("apis.conf", text)

@@ -84,6 +84,38 @@ test("the lens of an operation says who can call it", async () => {
   ])
 })
 
+describe("the requests that a place is about", () => {
+  const requestsAt = async (part: string, text = conf) => {
+    const found = await serviceOf(text).requests("gateway.conf", text.indexOf(part))
+    return found.map(({ method, path, host }) =>
+      [method, path, ...(host === undefined ? [] : [host])].join(" "),
+    )
+  }
+  const get = ["GET /v1/shop/orders/{id}", "GET /v2/shop/orders/{id}"]
+  const post = ["POST /v1/shop/open", "POST /v2/shop/open"]
+
+  test("are those of the operation, one for each version", async () => {
+    for (const part of ["GET", "who may look", "backend other\n"]) expect(await requestsAt(part)).toEqual(get)
+    expect(await requestsAt("request.text")).toEqual(post)
+  })
+
+  test("are those of the version, else of the API, else of the statement", async () => {
+    expect(new Set(await requestsAt("without cors"))).toEqual(new Set([get[0], post[0]]))
+    expect(new Set(await requestsAt("timeout 7s"))).toEqual(new Set([...get, ...post]))
+    expect(await requestsAt("deny ip")).toEqual(get)
+    expect(await requestsAt("discovery")).toEqual([])
+  })
+
+  test("name a host, and GET for operations of any method; a mistake elsewhere does not matter", async () => {
+    const at = (hosts: string) => {
+      const text = conf.replace('path "/shop"', `path "/shop"; host ${hosts}; bakend x`).replace("GET", "ANY")
+      return requestsAt("ANY", text)
+    }
+    expect(await at('"b.example" "*.a.example"')).toEqual(get.map((each) => `${each} b.example`))
+    expect(await at('"*.a.example"')).toEqual(get.map((each) => `${each} www.a.example`))
+  })
+})
+
 describe("hover", () => {
   const hover = async (part: string) =>
     (await serviceOf().hover("gateway.conf", conf.indexOf(part)))?.markdown ?? ""

@@ -1049,7 +1049,10 @@ export const rooms: readonly Room[] = [
   // What editors ask. It has no files and no Node of its own, so that it can run in a browser.
   {
     path: "compiler/service",
-    doors: ["completion-item", "inlay-hints", "language-service", "lenses", "outline", "semantic-tokens"],
+    doors: [
+      ...["completion-item", "inlay-hints", "language-service", "lenses", "outline", "requests-at"],
+      "semantic-tokens",
+    ],
     may: [
       "compiler/compile.ts",
       "compiler/core",

@@ -1,7 +1,6 @@
 import * as vscode from "vscode"
 import { LanguageClient } from "vscode-languageclient/node"
-import { explainWords, firstFileOf, programOf } from "./program.ts"
-import { routeAt } from "./route-at.ts"
+import { explainWords, programOf, requestText } from "./program.ts"
 import { addTests } from "./tests.ts"
 
 const clients = new Map<string, LanguageClient>()
@@ -82,21 +81,37 @@ async function start(folder: vscode.WorkspaceFolder): Promise<void> {
   }
 }
 
+/** What the server answers about a place; `config` is the address of the first file of the project. */
+interface RequestsAtPlace {
+  readonly config: string
+  readonly requests: readonly { readonly method: string; readonly path: string; readonly host?: string }[]
+}
+
 /** Asks what would happen to a request of the operation at the cursor, and shows the answer in a terminal. */
 async function explainRoute(): Promise<void> {
   const editor = vscode.window.activeTextEditor
   const folder = editor && vscode.workspace.getWorkspaceFolder(editor.document.uri)
   if (editor === undefined || folder === undefined) return
   const { document, selection } = editor
+  const found = await clients
+    .get(folder.uri.toString())
+    ?.sendRequest<RequestsAtPlace | null>("sallyport/requests", {
+      textDocument: { uri: document.uri.toString() },
+      position: { line: selection.active.line, character: selection.active.character },
+    })
+  const proposed = (found?.requests ?? []).map(requestText)
+  const title = "Explain a request"
+  const first = proposed.length > 1 ? await vscode.window.showQuickPick(proposed, { title }) : proposed[0]
+  if (first === undefined && proposed.length > 1) return
   const typed = await vscode.window.showInputBox({
-    title: "Explain a request",
+    title,
     prompt: "Method, path with values instead of {parameters}, and options such as --as ann",
-    value: routeAt(document.getText(), document.offsetAt(selection.active)) ?? "GET /",
+    value: first ?? "GET /",
   })
   if (typed === undefined) return
   await document.save()
-  const opened = vscode.workspace.asRelativePath(document.uri, false)
-  const words = [...explainWords(typed), "--config", firstFileOf(opened, folder.uri.fsPath)]
+  const config = found == null ? document.uri : vscode.Uri.parse(found.config)
+  const words = [...explainWords(typed), "--config", vscode.workspace.asRelativePath(config, false)]
   const task = new vscode.Task(
     { type: "sallyport" },
     folder,

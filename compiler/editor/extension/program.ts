@@ -13,15 +13,9 @@ export function programOf(setting: string, folder: string): string {
   return existsSync(own) ? own : "sallyport"
 }
 
-/** The first file of the project that a file belongs to: itself if its name says so, else the nearest `gateway.conf` above it. `opened`: relative to `folder`. */
-export function firstFileOf(opened: string, folder: string): string {
-  if (/(?:^|\/)gateway\.(?:.+\.)?conf$/.test(opened)) return opened
-  const parts = opened.split("/").slice(0, -1)
-  for (let count = parts.length; count >= 0; count--) {
-    const path = [...parts.slice(0, count), "gateway.conf"].join("/")
-    if (existsSync(join(folder, path))) return path
-  }
-  return opened
+/** A request as a person types it: `GET /v1/orders/{id} --host api.example`. */
+export function requestText({ method, path, host }: { method: string; path: string; host?: string }): string {
+  return `${method} ${path}${host === undefined ? "" : ` --host ${host}`}`
 }
 
 /**
