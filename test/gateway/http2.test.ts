@@ -146,6 +146,16 @@ describe("a request by HTTP/2", () => {
     expect(upstream.requests[0]?.body).toBe("later")
   })
 
+  test("gets fields whose names every object has", async () => {
+    const { session } = await start((_request, response) => {
+      response.writeHead(200, ["constructor", "built", "__proto__", "first", "X-Own", "1", "x-own", "2"])
+      response.end()
+    })
+    const { headers } = await askHttp2(session, { ":path": "/a/7" })
+    expect(headers).toMatchObject({ constructor: "built", "x-own": "1, 2" })
+    expect(Object.getOwnPropertyDescriptor(headers, "__proto__")?.value).toBe("first")
+  })
+
   test("of HEAD, and responses without content, have no body", async () => {
     const { session } = await start((request, response) => {
       const status = Number(request.url?.slice(-3))

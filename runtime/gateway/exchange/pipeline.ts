@@ -77,7 +77,8 @@ class Passage implements Timed, TunnelKeeper, CertifiedExchange {
     exchange.tunnelKeeper = this
     // `close` means that the response is complete or that the client has disconnected.
     reply.once("close", () => this.#closed())
-    reply.on("error", ignore)
+    // Streams of HTTP/2 have such a listener from the beginning.
+    if (request.isHttp2 !== true) reply.on("error", ignore)
     const intake = takeIn(request, target, generation.rules)
     if ("kind" in intake) {
       exchange.refused = true

@@ -1,4 +1,5 @@
 import type { OutgoingHttpHeaders } from "node:http2"
+import { newFields } from "../../http2-fields.ts"
 import type { SentRequest } from "../connections.ts"
 import { checkField, checkLength, checkTarget, lengthOf, sendsContent, unfit } from "../request-checks.ts"
 
@@ -22,8 +23,7 @@ interface SentFields {
 export function requestFields(request: SentRequest, { scheme, authority }: Http2Origin): SentFields {
   const { method, path, fields, body } = request
   checkTarget(request)
-  // Without a prototype `__proto__` is a field like any other.
-  const headers = Object.create(null) as OutgoingHttpHeaders
+  const headers = newFields()
   headers[":method"] = method
   headers[":scheme"] = scheme
   headers[":authority"] = authority

@@ -1,5 +1,6 @@
 import { validateHeaderName, validateHeaderValue } from "node:http"
 import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from "node:http2"
+import { newFields } from "../../http2-fields.ts"
 import type { Reply } from "../incoming.ts"
 import type { FloodGuard } from "./flood-guard.ts"
 import type { Http2Request } from "./http2-request.ts"
@@ -87,7 +88,8 @@ export class Http2Reply implements Reply {
   /** @throws TypeError for a field that cannot be sent, as `node:http` does */
   writeHead(status: number, reasonOrLines: string | string[], maybeLines?: string[]): void {
     const lines = typeof reasonOrLines === "string" ? (maybeLines ?? []) : reasonOrLines
-    const head: OutgoingHttpHeaders = { ":status": status }
+    const head = newFields()
+    head[":status"] = status
     for (let at = 0; at < lines.length; at += 2) {
       const name = sentNameOf(lines[at] as string)
       if (name === "") continue
@@ -115,7 +117,7 @@ export class Http2Reply implements Reply {
   }
 
   addTrailers(lines: [name: string, value: string][]): void {
-    const trailers: OutgoingHttpHeaders = {}
+    const trailers = newFields()
     for (const [given, value] of lines) {
       const name = sentNameOf(given)
       if (name === "") continue
