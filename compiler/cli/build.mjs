@@ -49,6 +49,9 @@ const pages = {
   portal: { source: "runtime/portal/page" },
 }
 
+/** Projects to begin with: the playground has them. */
+const examplesFolder = "models/examples"
+
 /** pg's optional native module, which is never installed. */
 const external = ["pg-native"]
 
@@ -189,15 +192,11 @@ function publishPage(name, source, { outputFiles }, keepMs) {
 
 /** Name and content of a file with the projects of models/examples as JSON, with the title of each README. */
 function examplesFile() {
-  const folder = join(root, "models/examples")
+  const folder = join(root, examplesFolder)
   const examples = readdirSync(folder)
     .sort()
     .map((name) => {
-      const paths = readdirSync(join(folder, name), { recursive: true, withFileTypes: true })
-        .filter((entry) => entry.isFile())
-        .map((entry) => join(entry.parentPath, entry.name).slice(join(folder, name).length + 1))
-        .map((path) => path.replaceAll("\\", "/"))
-        .sort()
+      const paths = filesIn(join(folder, name)).map((path) => path.slice(join(folder, name).length + 1))
       const text = (path) => readFileSync(join(folder, name, path), "utf8")
       const title = /^# (.+)$/m.exec(text("README.md"))?.[1] ?? name
       const texts = Object.fromEntries(
@@ -209,6 +208,17 @@ function examplesFile() {
   const hasModel = ({ texts }) => Object.keys(texts).some((path) => path.endsWith(".fga"))
   const json = JSON.stringify([...examples.filter(hasModel), ...examples.filter((each) => !hasModel(each))])
   return [`examples-${createHash("sha256").update(json).digest("hex").slice(0, 8)}.json`, json]
+}
+
+/** Paths of the files below a folder, sorted; without those with a dot, as of `.sallyport`, where the commands keep their data. */
+function filesIn(folder) {
+  return readdirSync(folder, { withFileTypes: true })
+    .filter(({ name }) => !name.startsWith("."))
+    .flatMap((entry) => {
+      const path = `${folder}/${entry.name}`
+      return entry.isDirectory() ? filesIn(path) : [path]
+    })
+    .sort()
 }
 
 /**
@@ -284,27 +294,21 @@ function replaceFile(path, contents) {
   renameSync(temporary, path)
 }
 
-/** A digest of names, sizes and times of all sources of dist/. Contents are not read, so that a start takes only a few milliseconds. */
 /**
- * Sources by size and time, because reading all of them would slow down every start. The two files that npm writes anew without a change
- * (`npm prune`) by their content.
+ * A digest of names, sizes and times of all sources of dist/, because reading all of them would slow down every start. The two files that npm writes anew
+ * without a change (`npm prune`) by their content.
  */
 function sourcesDigest() {
+  const sources = ["compiler", "runtime"]
+    .flatMap((folder) => filesIn(join(root, folder)))
+    .filter((path) => /\.(tsx?|mjs|json|css|html)$/.test(path))
+  const examples = join(root, examplesFolder)
+  if (existsSync(examples)) sources.push(...filesIn(examples))
   const hash = createHash("sha256")
-  const add = (path) => {
-    const stat = statSync(root + path)
-    hash.update(`${path}\0${stat.size}\0${stat.mtimeMs}\n`)
+  for (const path of sources) {
+    const { size, mtimeMs } = statSync(path)
+    hash.update(`${path.slice(root.length)}\0${size}\0${mtimeMs}\n`)
   }
-  const walk = (folder) => {
-    const found = readdirSync(root + folder, { withFileTypes: true })
-    for (const entry of found.sort((a, b) => (a.name < b.name ? -1 : 1))) {
-      const path = `${folder}/${entry.name}`
-      if (entry.isDirectory()) walk(path)
-      else if (/\.(tsx?|mjs|json|css|html)$/.test(entry.name)) add(path)
-    }
-  }
-  walk("compiler")
-  walk("runtime")
   for (const path of ["package.json", "package-lock.json"].map((name) => join(root, name)))
     if (existsSync(path)) hash.update(readFileSync(path))
   return hash.digest("hex")
