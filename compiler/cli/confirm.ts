@@ -6,11 +6,11 @@ export async function confirm(io: Io, question: string, yes: boolean): Promise<v
   if (yes) return
   if (!io.interactive) {
     throw new CliError(
-      "not applied: the confirmation needs a terminal",
-      "Add --yes to apply without being asked.",
+      "nothing was done: the confirmation needs a terminal",
+      "Add --yes to do it without being asked.",
       exitCode.refused,
     )
   }
   const answer = await io.ask(`\n${question} Only \`yes\` is accepted: `)
-  if (answer.trim() !== "yes") throw new CliError("not applied", undefined, exitCode.refused)
+  if (answer.trim() !== "yes") throw new CliError("nothing was done", undefined, exitCode.refused)
 }

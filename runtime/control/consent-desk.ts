@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify"
 import { digestOf } from "../plan/canonical.ts"
-import { consentRuleText } from "../plan/change-rules.ts"
+import { type ChangeClass, type ConsentRule, consentRuleText } from "../plan/change-rules.ts"
 import { listConsents, putConsent, removeConsent } from "../store/consents.ts"
 import { type ConsentsAnswer, consentRequest, readConsent } from "./api.ts"
 import { bodyOf } from "./body.ts"
@@ -36,13 +36,8 @@ export function addConsentRoutes(app: FastifyInstance, ports: ControlPorts): voi
     const rules = running === undefined ? [] : (rulesOf(running.plan).consents ?? [])
     const [idle] = idleClasses(rules, consent)
     if (idle !== undefined) {
-      const own = rules.filter((rule) => rule.class === idle).map((rule) => `\`${consentRuleText(rule)}\``)
-      const asked = own.length === 0 ? `has no rule for \`${idle}\`` : `has ${own.join(" and ")}`
-      return sendProblem(
-        reply,
-        "forbidden",
-        `the consent of \`${operator.name}\` would not count: the running plan ${asked}`,
-      )
+      const own = rules.filter((rule) => rule.class === idle)
+      return sendProblem(reply, "forbidden", whyIdle(operator, idle, own))
     }
     const stored = { digest: body.digest, identity: identityOf(operator), consent: JSON.stringify(consent) }
     const [{ database }, place] = [ports.consents, consentBase(running?.record)]
@@ -57,4 +52,14 @@ export function addConsentRoutes(app: FastifyInstance, ports: ControlPorts): voi
 /** One consent of each operator to a plan. */
 function identityOf({ kind, issuer, name }: Operator): string {
   return digestOf({ kind, issuer, name })
+}
+
+/** Why the consent of an operator to a class would not count. `rules`: those of the class. */
+function whyIdle({ name, kind }: Operator, idle: ChangeClass, rules: readonly ConsentRule[]): string {
+  const asked = rules.map((rule) => `\`${consentRuleText(rule)}\``).join(" and ")
+  const plan = asked === "" ? `has no rule for \`${idle}\`` : `has ${asked}`
+  // Nobody knows who holds a token.
+  const isToken = kind !== "person" && rules.some(({ another }) => another === true)
+  const reason = isToken ? ", and this is a token: `by another` asks for a person, who signs in" : ""
+  return `the consent of \`${name}\` would not count: the running plan ${plan}${reason}`
 }

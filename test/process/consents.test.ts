@@ -101,6 +101,10 @@ ${["a", "b"].map((name) => `api ${name} { path "/${name}"; auth jwt staff { ${ot
       'the consent of `root` would not count: the running plan has `opens needs "security" by another`',
     )
     expect((await root("apply", "next.json", "--yes", "--allow", "opens,closes,breaking")).code).toBe(3)
+    const env = { SALLYPORT_CONTROL_URL: `http://127.0.0.1:${ports.control}`, SALLYPORT_CONTROL_TOKEN: token }
+    expect((await run({ cwd, env }, "consent", "next.json", "--allow", "opens", "--yes")).err).toContain(
+      "this is a token: `by another` asks for a person, who signs in",
+    )
 
     // Her own consent is not that of another, before or with the apply.
     expect((await ann("apply", "next.json", "--yes", "--allow", "opens")).code).toBe(3)
