@@ -60,5 +60,7 @@ export function databaseName(io: Io): string {
   if ("folder" in database) return `${ownFolder}/ (embedded)`
   const [, hosts = "", path = "", query = ""] =
     /^postgres(?:ql)?:\/\/(?:[^/?]*@)?([^/?]*)(\/[^?]*)?(?:\?(.*))?$/.exec(database.url) ?? []
-  return `PostgreSQL at ${hosts || (new URLSearchParams(query).get("host") ?? "localhost")}${path}`
+  const servers = hosts || (new URLSearchParams(query).get("host") ?? "localhost")
+  // The folder of a socket: `%2Frun%2Fpostgresql`.
+  return `PostgreSQL at ${servers.replaceAll(/%2f/gi, "/")}${path}`
 }

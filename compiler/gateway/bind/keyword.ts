@@ -58,18 +58,17 @@ export function reportKeyword(
   }
   const keywords = blocks[name].rows.map((row) => row.keyword)
   const meant = soleNearest(text, candidates)
-  report.add(
-    "SP2001",
-    span,
-    `${blocks[name].title} has no statement \`${shown(text)}\`${didYouMean(text, candidates)}`,
-    {
-      help: `Allowed here: ${listed(
-        keywords.map((keyword) => `\`${keyword}\``),
-        "and",
-      )}.`,
-      fix: meant === undefined ? undefined : [{ span, text: meant }],
-    },
-  )
+  const near = didYouMean(text, candidates)
+  // It may be the word of another gateway; the manual has those too.
+  const manual =
+    near === "" && /^[a-z][\w-]+$/i.test(text) ? ` \`sallyport docs ${text}\` searches the manual.` : ""
+  report.add("SP2001", span, `${blocks[name].title} has no statement \`${shown(text)}\`${near}`, {
+    help: `Allowed here: ${listed(
+      keywords.map((keyword) => `\`${keyword}\``),
+      "and",
+    )}.${manual}`,
+    fix: meant === undefined ? undefined : [{ span, text: meant }],
+  })
 }
 
 /** The finding for a second word that only a later version supports, e.g. `auth policy`. */
