@@ -45,13 +45,14 @@ ${["a", "b"].map((name) => `api ${name} { path "/${name}"; auth jwt staff { ${ot
   const withClaim = (change?: string) => text(change, 'claim tier is "gold"')
   const bearer = (name: string, ...groups: string[]) =>
     provider.token("someone", { preferred_username: name, groups })
-  const as = async (name: string, ...groups: string[]) => {
+  const withToken = (secret: string) => {
     const env = {
       SALLYPORT_CONTROL_URL: `http://127.0.0.1:${ports.control}`,
-      SALLYPORT_CONTROL_TOKEN: await bearer(name, ...groups),
+      SALLYPORT_CONTROL_TOKEN: secret,
     }
     return (...words: string[]) => run({ cwd, env }, ...words)
   }
+  const as = async (name: string, ...groups: string[]) => withToken(await bearer(name, ...groups))
   const write = (content: string) => writeFileSync(join(cwd, "gateway.conf"), content)
   const compiled = (content: string): Plan =>
     compile(new MemoryFiles([["gateway.conf", content]]), "gateway.conf").plan as Plan
@@ -101,8 +102,7 @@ ${["a", "b"].map((name) => `api ${name} { path "/${name}"; auth jwt staff { ${ot
       'the consent of `root` would not count: the running plan has `opens needs "security" by another`',
     )
     expect((await root("apply", "next.json", "--yes", "--allow", "opens,closes,breaking")).code).toBe(3)
-    const env = { SALLYPORT_CONTROL_URL: `http://127.0.0.1:${ports.control}`, SALLYPORT_CONTROL_TOKEN: token }
-    expect((await run({ cwd, env }, "consent", "next.json", "--allow", "opens", "--yes")).err).toContain(
+    expect((await withToken(token)("consent", "next.json", "--allow", "opens", "--yes")).err).toContain(
       "this is a token: `by another` asks for a person, who signs in",
     )
 
