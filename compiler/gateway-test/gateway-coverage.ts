@@ -59,7 +59,7 @@ export class CoverageCollector {
   constructor(config: string, plan: Plan) {
     this.config = config
     this.#plan = plan
-    for (const route of Object.keys(plan.plan.routes)) {
+    for (const [route, { websocket }] of Object.entries(plan.plan.routes)) {
       const place = plan.origins[`routes.${route}`] ?? ""
       this.#unit(`${route} passes`, {
         kind: "routes",
@@ -68,6 +68,10 @@ export class CoverageCollector {
         route,
         step: undefined,
       })
+      if (websocket === undefined) continue
+      const own = { place: plan.origins[`routes.${route}.websocket`] ?? place, route, step: undefined }
+      const what = websocket === null ? "`websocket off` never refuses" : "no WebSocket opens"
+      this.#unit(`${route} websocket`, { ...own, kind: "routes", what })
     }
     for (const use of usesOf(plan)) {
       const key = keyOf(use.route, use.id)
@@ -79,10 +83,11 @@ export class CoverageCollector {
   }
 
   /** Notes what a request shows. */
-  add({ finished, steps, decisions }: Passage): void {
+  add({ finished, steps, decisions, webSocket }: Passage): void {
     const { route, problem, answeredBy } = finished
     if (route === undefined) return
     if (problem === undefined) this.#show(`${route} passes`)
+    if (webSocket !== undefined || problem === "not-implemented") this.#show(`${route} websocket`)
     if (answeredBy !== undefined)
       for (const place of answeredBy.place.split(" or ")) this.#show(`${route} ends ${place}`)
     const ran = new Set(steps.map(({ id }) => id))

@@ -1,6 +1,7 @@
 import type { LoadedModel } from "../../runtime/check/loaded-model.ts"
 import type { Passage } from "../../runtime/gateway/in-process/passage.ts"
 import type { Plan } from "../../runtime/plan/plan.ts"
+import type { Route } from "../../runtime/plan/resources.ts"
 import type { StepId } from "../../runtime/plan/steps.ts"
 import type { ModelCoverage } from "../model-test/coverage.ts"
 import { type ModelPart, partsOf } from "../model-test/mutants.ts"
@@ -8,7 +9,7 @@ import { relationsBehind } from "./asked-relations.ts"
 import type { GatewaySuite, GatewayTest } from "./gateway-suite.ts"
 import { type OpenGateways, runGatewayTest } from "./run-suite.ts"
 import { usesOf } from "./step-uses.ts"
-import { weakerSteps } from "./weakenings.ts"
+import { weakerSteps, weakerWebSockets } from "./weakenings.ts"
 
 /** A weakened guard that no test noticed. */
 export interface Survivor {
@@ -38,7 +39,10 @@ interface Mutant {
   readonly what: string
   readonly place: string
   readonly routes: Set<string>
-  readonly weaken: { readonly step: StepId; readonly alternative: number } | PartOfStore
+  readonly weaken:
+    | { readonly step: StepId; readonly alternative: number }
+    | { readonly webSocket: Route["websocket"] }
+    | PartOfStore
 }
 
 /** What a test does, from a run with nothing weakened. */
@@ -47,6 +51,8 @@ interface Reach {
   readonly test: GatewayTest
   /** Route and step of every run. */
   readonly steps: ReadonlySet<string>
+  /** Routes that opened a WebSocket, or refused it because it is off. */
+  readonly webSockets: ReadonlySet<string>
   /** Parts of models without which one of its questions has another answer. */
   readonly parts: ReadonlySet<ModelPart>
   readonly requests: number
@@ -73,7 +79,11 @@ export async function mutate(
   const parts = partsOfStores(plan)
   const asked = new Set<string>()
   const reaches = await reachesOf(suites, gateways, parts, asked)
-  const mutants = [...mutantsOfSteps(plan), ...mutantsOfModels(suites[0], parts, asked)]
+  const mutants = [
+    ...mutantsOfSteps(plan),
+    ...mutantsOfWebSockets(plan),
+    ...mutantsOfModels(suites[0], parts, asked),
+  ]
   const survivors: Survivor[] = []
   for (const mutant of mutants) {
     if ("part" in mutant.weaken && isTestedItself(mutant.weaken, plan, models)) continue
@@ -97,11 +107,14 @@ async function reachesOf(
     for (const test of suite.tests) {
       if (test.skip !== undefined) continue
       const steps = new Set<string>()
+      const webSockets = new Set<string>()
       const questions = new Map<string, Passage["decisions"][number]>()
       let requests = 0
       await runGatewayTest(await gateways.of(suite, test.given), test, (_, passage) => {
         requests += 1
-        for (const { id } of passage.steps) steps.add(`${passage.finished.route ?? ""} ${id}`)
+        const { route = "", problem } = passage.finished
+        for (const { id } of passage.steps) steps.add(`${route} ${id}`)
+        if (passage.webSocket !== undefined || problem === "not-implemented") webSockets.add(route)
         for (const decision of passage.decisions) {
           const { store, user, relation, object } = decision
           questions.set(`${store} ${user} ${relation} ${object}`, decision)
@@ -111,8 +124,7 @@ async function reachesOf(
       reaches.push({
         suite,
         test,
-        steps,
-        requests,
+        ...{ steps, webSockets, requests },
         parts: await decidingParts([...questions.values()], parts),
       })
     }
@@ -155,6 +167,21 @@ function mutantsOfSteps(plan: Plan): Mutant[] {
         mutants.set(key, { what, place, routes: new Set([route]), weaken: { step: id, alternative } })
       else mutant.routes.add(route)
     })
+  }
+  return [...mutants.values()]
+}
+
+/** One mutant for each way to weaken what a line says about WebSockets. */
+function mutantsOfWebSockets({ plan, origins }: Plan): Mutant[] {
+  const mutants = new Map<string, Mutant>()
+  for (const [route, { websocket }] of Object.entries(plan.routes)) {
+    const place = origins[`routes.${route}.websocket`] ?? ""
+    for (const { what, webSocket } of weakerWebSockets(websocket)) {
+      const mutant = mutants.get(`${what} ${place}`)
+      if (mutant === undefined)
+        mutants.set(`${what} ${place}`, { what, place, routes: new Set([route]), weaken: { webSocket } })
+      else mutant.routes.add(route)
+    }
   }
   return [...mutants.values()]
 }
@@ -211,8 +238,9 @@ function isTestedItself(
   )
 }
 
-function isReached({ weaken, routes }: Mutant, { steps, parts }: Reach): boolean {
+function isReached({ weaken, routes }: Mutant, { steps, webSockets, parts }: Reach): boolean {
   if ("part" in weaken) return parts.has(weaken.part)
+  if ("webSocket" in weaken) return [...routes].some((route) => webSockets.has(route))
   return [...routes].some((route) => steps.has(`${route} ${weaken.step}`))
 }
 
@@ -224,7 +252,7 @@ async function isNoticed(
   const models = "part" in weaken ? new Map([[weaken.store, weaken.without]]) : undefined
   for (const { suite, test } of reaching) {
     const gateway = await gateways.of(suite, test.given)
-    if ("step" in weaken) gateway.weakening = { ...weaken, routes }
+    if (!("part" in weaken)) gateway.weakening = { ...weaken, routes }
     try {
       const { passed } = await runGatewayTest(gateway, test, undefined, models)
       if (!passed) return true

@@ -45,7 +45,7 @@ export interface GatewayTestResult {
   readonly passed: boolean
 }
 
-/** Receives every passage of a test, for coverage. */
+/** Receives every passage of a test, also those of redirects that a browser follows. */
 export type OnPassage = (test: GatewayTest, passage: Passage) => void
 
 /** Gateways by what they depend on: one plan and one environment need one. */
@@ -103,9 +103,8 @@ export async function runGatewayTest(
         failures.push(...(await judged(step, passage, 1)))
       }
       for (let turn = 1; step.request !== undefined && turn <= step.times; turn += 1) {
-        const passage = await sendOrder(gateway, step.request, test.given)
+        const passage = await sendOrder(gateway, step.request, test.given, (each) => onPassage?.(test, each))
         if (step.webSocket !== undefined) sockets.note(step.webSocket.name, passage)
-        onPassage?.(test, passage)
         expectations += step.expectations.length
         const found = await judged(step, passage, turn)
         failures.push(...found)
@@ -202,16 +201,20 @@ async function sendAll(
   )
 }
 
-/** Sends a request of a test as its caller. */
-export function sendOrder(
+/** Sends a request of a test as its caller. A browser follows redirects: `onPassage` gets every passage, and the last one is the result. */
+export async function sendOrder(
   gateway: InProcessGateway,
   order: RequestOrder,
   given: TestGiven,
+  onPassage?: (passage: Passage) => void,
 ): Promise<Passage> {
   const { request, credentials } = orderOf(gateway, order, given)
   const login = order.caller?.login
-  if (login === undefined) return gateway.send(request, credentials)
-  return gateway.visit({ request, credentials, login, follows: order.follows ?? true })
+  if (login !== undefined)
+    return gateway.visit({ request, credentials, login, follows: order.follows ?? true, onPassage })
+  const passage = await gateway.send(request, credentials)
+  onPassage?.(passage)
+  return passage
 }
 
 function orderOf(gateway: InProcessGateway, order: RequestOrder, given: TestGiven): Order {

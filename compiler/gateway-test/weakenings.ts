@@ -1,3 +1,4 @@
+import type { Route } from "../../runtime/plan/resources.ts"
 import { factsOf, isAuth, isRelation, kindFacts, type Step } from "../../runtime/plan/steps.ts"
 
 /** A step that protects less than it should. */
@@ -6,6 +7,12 @@ export interface WeakerStep {
   readonly what: string
   /** Undefined: it is left out. */
   readonly step: Step | undefined
+}
+
+/** Settings of WebSockets that protect less than they should. */
+export interface WeakerWebSockets {
+  readonly what: string
+  readonly webSocket: Route["websocket"]
 }
 
 /**
@@ -29,6 +36,19 @@ export function weakerSteps(step: Step): WeakerStep[] {
     default:
       return removal(step).map((what) => leftOut(what))
   }
+}
+
+/** Settings of WebSockets that protect less than those of a route: opened where they are off, and not closed where the route closes them. */
+export function weakerWebSockets(settings: Route["websocket"]): readonly WeakerWebSockets[] {
+  if (settings === undefined) return []
+  if (settings === null) return [{ what: "`websocket off` is left out", webSocket: undefined }]
+  const { idleMs, expireWithToken } = settings
+  return [
+    ...(idleMs === null ? [] : [{ what: "`idle` is left out", webSocket: { ...settings, idleMs: null } }]),
+    ...(expireWithToken
+      ? [{ what: "`expire-with-token` is left out", webSocket: { ...settings, expireWithToken: false } }]
+      : []),
+  ]
 }
 
 function withoutClaims(step: Step): WeakerStep[] {

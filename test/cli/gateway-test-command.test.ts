@@ -154,6 +154,47 @@ guards of gateway.conf: 1 of 5 noticed when weakened (20 %), 70 % are required, 
     })
   })
 
+  test("show WebSockets that never open, and what closes them unnoticed", async () => {
+    const cwd = folderWith({
+      "gateway.conf": `${config.replace("GET", "websocket { expire-with-token; idle 10m }\n  GET")}
+api news { path "/news"; backend orders; auth none; websocket off; GET "/" }
+`,
+      "a.gw.yaml": `given: { callers: { ann: { token: { sub: ann } } } }
+tests:
+  - steps:
+      - { request: GET /orders/1, as: ann, websocket: room, expect: { status: 101 } }
+      - { after: 10m, websocket: room, expect: { websocket: closed } }
+  - { request: GET /news/, expect: { status: 200 } }
+`,
+    })
+    const { out } = await run({ cwd }, "test", "--mutate", "--coverage")
+    const lines = out.split("\n").filter((line) => /WebSocket|websocket|is left out|idle/.test(line))
+    expect(lines).toEqual([
+      "  not tested:  gateway.conf:13  `websocket off` never refuses  GET /news",
+      "  no test notices:  gateway.conf:8  `rate-limit` is left out  GET /orders/{id}",
+      "  no test notices:  gateway.conf:9  `expire-with-token` is left out  GET /orders/{id}",
+      "  no test notices:  gateway.conf:13  `websocket off` is left out; no test reaches it  GET /news",
+    ])
+  })
+
+  test("count every response of a login, not only the page at its end", async () => {
+    const cwd = folderWith({
+      "gateway.conf": `gateway main { listen 127.0.0.1:8000; trust none }
+secret web_secret = env(WEB_SECRET)
+secret session_key = env(SESSION_KEY)
+issuer corp { discovery "https://id.example/realms/acme"; audience orders-api }
+oidc web { issuer corp; client "web" secret web_secret; session-keys session_key; lifetime 8h }
+backend pages { url "http://127.0.0.1:9001" }
+api app { path "/app"; backend pages; auth oidc web; GET "/{rest*}" }
+`,
+      "a.gw.yaml": `tests:
+  - { request: GET /app/a, as: { login: { sub: ann } }, expect: { status: 200 } }
+`,
+    })
+    const { out } = await run({ cwd }, "test", "--coverage")
+    expect(out).toContain("coverage of gateway.conf: 100 %")
+  })
+
   test("tests of a model count for its relations", async () => {
     const model =
       "model\n  schema 1.1\ntype user\ntype order\n  relations\n    define owner: [user]\n    define viewer: [user] or owner\n"

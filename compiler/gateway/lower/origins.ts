@@ -72,8 +72,12 @@ export class Origins {
         if (Object.hasOwn(this.#body[table] ?? {}, each.name)) this.#add(`${table}.${each.name}`, each.span)
     for (const [key, place] of this.#expressions.origins(this.#body.steps)) this.#origins.set(key, place)
     for (const { name, span } of backends) this.#add(`backends.${name}`, span)
-    for (const [{ key, span }, lowered] of routes) {
+    for (const [{ key, span, scopes }, lowered] of routes) {
       this.#add(`routes.${key}`, span)
+      const webSocket = [scopes.operation, scopes.version, scopes.api]
+        .map((scope) => statementOf(scope?.block, "websocket"))
+        .find((bound) => bound !== undefined)
+      if (webSocket !== undefined) this.#add(`routes.${key}.websocket`, headSpan(webSocket.statement))
       for (const section of ["inbound", "backend", "outbound", "onError"] as const)
         this.#steps(`routes.${key}.${section}`, lowered[section])
     }

@@ -1,3 +1,4 @@
+import type { Route } from "../../plan/resources.ts"
 import type { Clock } from "../../policies/clock.ts"
 import type { Problem } from "../../policies/messages/answer.ts"
 import type { Deadlines } from "../backends/deadlines.ts"
@@ -28,4 +29,12 @@ export interface Waiting {
   readonly clock: Clock
   readonly deadlines: Deadlines
   readonly patience: Patience
+  /** What closes WebSockets of a route besides their two sides; null: none opens. Absent: what the plan says. */
+  readonly webSocketsOf?: ((route: PlannedRoute) => Route["websocket"]) | undefined
+}
+
+/** A route and its key in the plan. */
+export interface PlannedRoute {
+  readonly key: string
+  readonly plan: Route
 }

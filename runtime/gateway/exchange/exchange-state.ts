@@ -13,6 +13,7 @@ import { originForm } from "../../http/server/request-fault.ts"
 import type { Subscriber } from "../../identity/keys.ts"
 import type { Claims } from "../../identity/verifier.ts"
 import { type OwnCookies, ownCookiePrefix } from "../../oidc/own-cookies.ts"
+import type { Route } from "../../plan/resources.ts"
 import {
   type AnswerCompression,
   type AnsweringStep,
@@ -372,6 +373,13 @@ export class ExchangeState implements BindingSource {
       { status: 101, headers },
       { body: tunnel, present: true, bytesMax: 0 },
     )
+  }
+
+  /** What closes its WebSocket besides the two sides; null: it must not open. */
+  get webSocket(): Route["websocket"] {
+    const { route, waiting } = this
+    if (route === undefined) return undefined
+    return waiting.webSocketsOf === undefined ? route.plan.websocket : waiting.webSocketsOf(route)
   }
 
   answerWith(name: string, value: string): void {

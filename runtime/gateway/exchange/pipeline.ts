@@ -17,6 +17,7 @@ import { unmatched } from "../routes/unmatched.ts"
 import type { OpenTunnel, TunnelKeeper } from "../tunnels/tunnel-keeper.ts"
 import type { Tunnels } from "../tunnels/tunnels.ts"
 import { upgradeRefusal } from "../tunnels/upgrade-refusal.ts"
+import type { Waiting } from "./answer-stream.ts"
 import { answererOf, elementOf, placeOf } from "./answered-by.ts"
 import type { Certified, CertifiedExchange } from "./certified.ts"
 import { type Intake, takeIn } from "./intake.ts"
@@ -37,6 +38,7 @@ export interface PipelineContext {
   readonly newId: () => string
   readonly tunnels: Tunnels
   readonly certified: Certified
+  readonly webSocketsOf?: Waiting["webSocketsOf"]
 }
 
 /** Serves one request. `target` is the request target as sent. */
@@ -205,7 +207,7 @@ class Passage implements Timed, TunnelKeeper, CertifiedExchange {
   #admit(route: LiveRoute): void {
     const { intake, generation } = this.#exchange
     const refusal = intake.wantsWebSocket
-      ? upgradeRefusal(this.#exchange, route, this.#exchange.upgrade !== undefined)
+      ? upgradeRefusal(this.#exchange, this.#exchange.webSocket, this.#exchange.upgrade !== undefined)
       : undefined
     if (refusal !== undefined) {
       this.#fail(refusal)
@@ -338,7 +340,7 @@ class Passage implements Timed, TunnelKeeper, CertifiedExchange {
     const { route } = this.#exchange
     this.#tunnel = tunnel
     this.#context.deadlines.cancel(this.#deadline)
-    const closeWhenRemoved = route?.plan.websocket?.closeWhenRemoved === true
+    const closeWhenRemoved = this.#exchange.webSocket?.closeWhenRemoved === true
     this.#context.tunnels.add({ tunnel, routeKey: route?.key ?? "", closeWhenRemoved })
     const { observer } = this.#context
     observer.opened?.(finishedOf(this.#exchange, false))

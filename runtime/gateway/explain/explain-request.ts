@@ -122,7 +122,7 @@ async function explainServed(question: RequestQuestion, ready: Ready): Promise<R
   }
   // An upgrade with another method or protocol is ignored, and the request is handled normally.
   const upgrades = intake.wantsWebSocket && exchange.method === "GET"
-  const refusal = upgrades ? upgradeRefusal(exchange, match.route, true) : undefined
+  const refusal = upgrades ? upgradeRefusal(exchange, match.route.plan.websocket, true) : undefined
   if (refusal !== undefined) {
     const { key: own, plan: route } = match.route
     return {

@@ -30,7 +30,7 @@ import { PlayedProviders } from "./played-providers.ts"
 import { RenewedCache } from "./renewed-cache.ts"
 import type { Stage } from "./stage.ts"
 import { VirtualClock } from "./virtual-clock.ts"
-import { type Alternatives, WatchedSteps, type Weakening } from "./watched-steps.ts"
+import { type Alternatives, WatchedSteps, type WeakenedWebSockets, type Weakening } from "./watched-steps.ts"
 import { withoutServer } from "./without-server.ts"
 import type { BackendAnswer, BackendRequest, ClientRequest, PlayedLogin, World } from "./world.ts"
 
@@ -45,6 +45,8 @@ export interface BrowserVisit extends Order {
   readonly login: PlayedLogin
   /** Whether the browser goes where it is sent: to the provider, which logs in at once, and to pages of the gateway. */
   readonly follows: boolean
+  /** Called with each passage, also with those of redirects. */
+  readonly onPassage?: ((passage: Passage) => void) | undefined
 }
 
 /** Redirects that a browser follows, as many as browsers do. */
@@ -156,6 +158,7 @@ export class InProcessGateway {
     this.#context = {
       ...{ clock, deadlines: clock.deadlines, patience: defaultPatience, newId: () => this.#newId() },
       observer: this.#observer(),
+      webSocketsOf: (route) => this.#steps.webSocketsOf(route),
       ...{ tunnels: new Tunnels(), certified: new Certified() },
     }
   }
@@ -187,8 +190,8 @@ export class InProcessGateway {
     return this.#issuers.names
   }
 
-  /** Runs the weakened step from the next request on; undefined: the plan as it is. */
-  set weakening(weakening: Weakening | undefined) {
+  /** Runs what is weakened from the next request on; undefined: the plan as it is. */
+  set weakening(weakening: Weakening | WeakenedWebSockets | undefined) {
     this.#steps.weakening = weakening
   }
 
@@ -222,7 +225,7 @@ export class InProcessGateway {
   }
 
   /** Sends a request of a browser, and follows redirects. Returns the last passage. */
-  async visit({ request, credentials, login, follows }: BrowserVisit): Promise<Passage> {
+  async visit({ request, credentials, login, follows, onPassage }: BrowserVisit): Promise<Passage> {
     let browser = this.#browsers.get(login)
     if (browser === undefined) {
       browser = new PlayedBrowser()
@@ -232,6 +235,7 @@ export class InProcessGateway {
     let asked = request
     for (let left = redirectsMax; ; left -= 1) {
       const passage = await this.send(browser.complete(asked), credentials)
+      onPassage?.(passage)
       browser.keep(passage.response.headers, this.nowMs)
       const next = follows ? this.#next(passage.response, asked, login) : undefined
       if (next === undefined) return passage

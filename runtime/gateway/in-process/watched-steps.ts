@@ -1,8 +1,10 @@
 import type { PlanBody } from "../../plan/plan.ts"
+import type { Route } from "../../plan/resources.ts"
 import type { Step, StepId, StepKind } from "../../plan/steps.ts"
 import type { Exchange } from "../../policies/exchange.ts"
 import type { Outcome, Policy, Provision, Run } from "../../policies/policy.ts"
 import { type PolicyTable, policies } from "../../policies/table.ts"
+import type { PlannedRoute } from "../exchange/answer-stream.ts"
 import type { LiveRoute } from "../generation/generation.ts"
 
 /** A run of a step. `passed`: the next step follows; `answered`: it ended the section; `failed`: it threw. */
@@ -20,6 +22,12 @@ export interface Weakening {
   readonly alternative: number
 }
 
+/** Weakened settings of WebSockets, at the routes with these keys. */
+export interface WeakenedWebSockets {
+  readonly routes: ReadonlySet<string>
+  readonly webSocket: Route["websocket"]
+}
+
 /** How else a step could be; undefined: it is left out. */
 export type Alternatives = (step: Step) => readonly (Step | undefined)[]
 
@@ -27,7 +35,7 @@ export type Alternatives = (step: Step) => readonly (Step | undefined)[]
 export class WatchedSteps {
   readonly #ids: ReadonlyMap<Step, StepId>
   readonly #alternatives: Alternatives | undefined
-  weakening: Weakening | undefined
+  weakening: Weakening | WeakenedWebSockets | undefined
   note: (run: StepRun) => void = () => undefined
 
   constructor({ steps }: PlanBody, alternatives: Alternatives | undefined) {
@@ -47,6 +55,13 @@ export class WatchedSteps {
       },
     ])
     return Object.fromEntries(watched) as PolicyTable
+  }
+
+  /** What closes WebSockets of a route. */
+  webSocketsOf({ key, plan }: PlannedRoute): Route["websocket"] {
+    const { weakening } = this
+    const isWeak = weakening !== undefined && "webSocket" in weakening && weakening.routes.has(key)
+    return isWeak ? weakening.webSocket : plan.websocket
   }
 
   #watched(plan: Step, run: Run, others: readonly (Run | undefined)[]): Run {
@@ -76,7 +91,7 @@ export class WatchedSteps {
 
   #chosen(id: StepId, exchange: Exchange, run: Run, others: readonly (Run | undefined)[]): Run | undefined {
     const { weakening } = this
-    if (weakening?.step !== id) return run
+    if (weakening === undefined || !("step" in weakening) || weakening.step !== id) return run
     const route = exchange.route as LiveRoute | undefined
     return weakening.routes.has(route?.key ?? "") ? others[weakening.alternative] : run
   }

@@ -81,7 +81,7 @@ export class Tunnel implements AnswerStream, Timed {
 
   /** The idle time of the route may be over; checks whether bytes have moved since. */
   expired(): void {
-    const { idleMs } = this.#exchange.route?.plan.websocket ?? {}
+    const { idleMs } = this.#exchange.webSocket ?? {}
     if (idleMs === undefined || idleMs === null) return
     const leftMs = this.#movedAtMs + idleMs - this.#waiting.clock.monotonic()
     if (leftMs > 0) {
@@ -131,8 +131,7 @@ export class Tunnel implements AnswerStream, Timed {
 
   /** Ends the tunnel when it is idle, or when its token expires. */
   #watch(): void {
-    const { route, claims } = this.#exchange
-    const plan = route?.plan.websocket
+    const { webSocket: plan, claims } = this.#exchange
     if (plan === undefined || plan === null) return
     if (plan.idleMs !== null) this.#idle = this.#waiting.deadlines.set(this, plan.idleMs)
     const expires = claims?.["exp"]

@@ -1,14 +1,14 @@
+import type { Route } from "../../plan/resources.ts"
 import { type Problem, problem } from "../../policies/messages/answer.ts"
 import type { LiveExchange } from "../exchange/live-exchange.ts"
-import type { LiveRoute } from "../generation/generation.ts"
 
-/** Why an upgrade must not be forwarded: a WebSocket needs everything in RFC 6455 §4.2.1. `taken`: the listener has handed over the connection. */
+/** Why an upgrade must not be forwarded: a WebSocket needs everything in RFC 6455 §4.2.1. `webSocket`: the settings of its route. `taken`: the listener has handed over the connection. */
 export function upgradeRefusal(
   { headers, intake }: LiveExchange,
-  { plan }: LiveRoute,
+  webSocket: Route["websocket"],
   taken: boolean,
 ): Problem | undefined {
-  if (plan.websocket === null) return problem("not-implemented", { cause: "`websocket off`" })
+  if (webSocket === null) return problem("not-implemented", { cause: "`websocket off`" })
   const key = headers.get("sec-websocket-key") ?? ""
   const isOne =
     taken &&
