@@ -1,6 +1,7 @@
 import type { TupleKey } from "../../runtime/check/ports.ts"
 import type { InProcessGateway } from "../../runtime/gateway/in-process/in-process-gateway.ts"
 import type { Passage } from "../../runtime/gateway/in-process/passage.ts"
+import type { LogoutOrder } from "../../runtime/gateway/in-process/played-logouts.ts"
 import type { SignatureOrder } from "../../runtime/gateway/in-process/played-signatures.ts"
 import type {
   BackendAnswer,
@@ -31,6 +32,8 @@ export interface TestCaller {
   readonly certificate?: PresentedCertificate | undefined
   /** A browser, and who logs in with it; its cookies are kept within a test. */
   readonly login?: PlayedLogin | undefined
+  /** A provider that ends sessions. */
+  readonly logout?: LogoutOrder | undefined
   readonly ip?: string | undefined
   readonly headers: readonly FieldLine[]
 }

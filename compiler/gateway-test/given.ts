@@ -37,6 +37,7 @@ const callerKeys = [
     "signature",
     "certificate",
     "login",
+    "logout",
     "ip",
     "headers",
   ],
@@ -214,10 +215,10 @@ export class GivenReader {
         fields.entry("issuer")?.key ?? tree.span,
         "`issuer` describes a token, and this caller has no `token`",
       )
-    if (fields.has("forged") && !fields.has("token") && !fields.has("signature"))
+    if (["forged", "token", "signature", "logout"].filter((key) => fields.has(key)).join() === "forged")
       reader.missing(
         fields.entry("forged")?.key ?? tree.span,
-        "`forged` describes a token or a signature, and this caller has neither",
+        "`forged` describes a token, a signature or a logout, and this caller has none of them",
       )
     return {
       token: this.#token(fields),
@@ -227,6 +228,7 @@ export class GivenReader {
       signature: this.#signature(fields),
       certificate: this.#certificate(fields.get("certificate")),
       login: this.#login(fields.get("login")),
+      logout: this.#logout(fields),
       ip: reader.text(fields.get("ip"), "`ip`"),
       headers: this.headers(fields.get("headers")),
     }
@@ -244,6 +246,20 @@ export class GivenReader {
     const claims = jsonOf(tree) as Record<string, unknown>
     if (typeof claims["sub"] !== "string") return reader.missing(tree.span, "this login has no `sub`")
     return { claims, isRefused: false }
+  }
+
+  /** Claims of the logout token. */
+  #logout(fields: TreeFields): TestCaller["logout"] {
+    const tree = fields.get("logout")
+    if (tree === undefined) return undefined
+    const reader = this.#reader
+    const clients = Object.values(this.#plan.oidcClients ?? {})
+    if (!clients.some(({ backChannelLogout }) => backChannelLogout !== undefined))
+      return reader.missing(tree.span, "no `oidc` client of the plan has `back-channel-logout`")
+    if (tree.is !== "map")
+      return reader.wrong(tree, "`logout` must be a map of claims, for example `{ sub: ann }`")
+    const isForged = reader.flag(fields.get("forged"), "`forged`") ?? false
+    return { claims: jsonOf(tree) as Record<string, unknown>, isForged }
   }
 
   /** The subject, or a map of what the certificate has. */

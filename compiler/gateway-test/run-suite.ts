@@ -227,13 +227,14 @@ function orderOf(gateway: InProcessGateway, order: RequestOrder, given: TestGive
 }
 
 function credentialsOf(gateway: InProcessGateway, caller: TestCaller, given: TestGiven): Credentials {
-  const { token, subscription, password, signature } = caller
+  const { token, subscription, password, signature, logout } = caller
   const issued = given.subscriptions.find(({ name }) => name === subscription)?.key
   const key = subscription === undefined ? caller.key : (issued ?? gateway.keyOf(subscription))
   return {
     key,
     password,
     signature,
+    logout,
     token: token === undefined ? undefined : { ...token, claims: claimsOf(token, gateway.nowMs) },
   }
 }

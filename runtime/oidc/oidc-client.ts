@@ -112,6 +112,11 @@ export class OidcClient {
     this.#sessions = new SessionKeeper(place, this.#provider, rules)
   }
 
+  /** Its id at the provider. */
+  get id(): string {
+    return this.#settings.client
+  }
+
   /** The session of a request. */
   session(cookies: OwnCookies, wants: SessionWants): SessionFound | Promise<SessionFound> {
     return this.#sessions.find(cookies, wants)

@@ -1,6 +1,5 @@
 import { createHash, randomBytes } from "node:crypto"
 import { setTimeout as wait } from "node:timers/promises"
-import type { RedisConnection } from "../redis/redis-connection.ts"
 import { type OwnCookies, removedCookie, setCookie } from "./own-cookies.ts"
 import type { SealingKeys } from "./sealed-text.ts"
 import { claimsIn, type OidcSession, sessionOf, sessionText } from "./session.ts"
@@ -12,6 +11,7 @@ import {
   type SessionRead,
   SessionsUnavailable,
 } from "./session-place.ts"
+import type { SessionStore } from "./session-store.ts"
 
 const handlePattern = /^[A-Za-z0-9_-]{43}$/
 /** Longer than a refresh can take: requests to the provider end after ten seconds. */
@@ -22,13 +22,13 @@ const waitMs = 5_000
 const endedTogether = 50
 
 /**
- * Sessions in Redis; the browser has only a random id. Redis has the digest of the id and the encrypted session, so neither its contents nor a backup of
- * them can be used without the keys. While Redis is unavailable there are no sessions: requests get 503.
+ * Sessions in a store of all processes (Redis); the browser has only a random id. The store has the digest of the id and the encrypted session, so neither its contents nor a backup of
+ * them can be used without the keys. While it is unavailable there are no sessions: requests get 503.
  */
 export class SharedSessions implements SessionPlace {
   readonly #client: string
   readonly #keys: SealingKeys
-  readonly #connection: RedisConnection
+  readonly #store: SessionStore
   readonly #prefix: string
   readonly #index: SessionIndex
   readonly #now: () => number
@@ -37,13 +37,13 @@ export class SharedSessions implements SessionPlace {
   constructor(
     client: string,
     keys: SealingKeys,
-    { connection, prefix, now }: { connection: RedisConnection; prefix: string; now: () => number },
+    { store, prefix, now }: { store: SessionStore; prefix: string; now: () => number },
   ) {
     this.#client = client
     this.#keys = keys
-    this.#connection = connection
+    this.#store = store
     this.#prefix = `${prefix}oidc/${client}/`
-    this.#index = new SessionIndex(connection, this.#prefix, (text) => keys.digests(text))
+    this.#index = new SessionIndex(store, this.#prefix, (text) => keys.digests(text))
     this.#now = now
   }
 
@@ -66,10 +66,8 @@ export class SharedSessions implements SessionPlace {
     const key = this.#keyOf(handle)
     const sealed = this.#keys.seal(this.#purpose(key), sessionText(session))
     const ms = Math.max(1, Math.floor(forMs))
-    const kept = await this.#run((client) =>
-      previous === undefined ? client.set(key, sealed, "PX", ms) : client.set(key, sealed, "PX", ms, "XX"),
-    )
-    if (kept === null) return undefined
+    const only = previous === undefined ? undefined : "present"
+    if (!(await this.#try(() => this.#store.set(key, sealed, ms, only)))) return undefined
     if (previous === undefined) await this.#list(session, key, forMs)
     return { ...session, handle }
   }
@@ -85,7 +83,7 @@ export class SharedSessions implements SessionPlace {
     for (let at = 0; at < all.length; at += endedTogether)
       await Promise.all(
         all.slice(at, at + endedTogether).map(async ([session, places]) => {
-          ended += await this.#run((client) => client.del(this.#prefix + session))
+          ended += await this.#try(() => this.#store.remove(this.#prefix + session))
           await this.#try(() => this.#index.forget(session, places))
         }),
       )
@@ -95,14 +93,14 @@ export class SharedSessions implements SessionPlace {
   /** Whether a logout token was already used, by the digest of its id. */
   async isUsed(id: string): Promise<boolean> {
     const keys = this.#keys.digests(`jti ${id}`).map((digest) => `${this.#prefix}logout/${digest}`)
-    for (const key of keys) if ((await this.#run((client) => client.exists(key))) > 0) return true
+    for (const key of keys) if ((await this.#try(() => this.#store.get(key))) !== null) return true
     return false
   }
 
   /** Remembers a logout token, for at least as long as it is valid. */
   async use(id: string, forMs: number): Promise<void> {
     const key = `${this.#prefix}logout/${this.#keys.digests(`jti ${id}`)[0]}`
-    await this.#run((client) => client.set(key, "1", "PX", forMs))
+    await this.#try(() => this.#store.set(key, "1", forMs))
   }
 
   lines(session: OidcSession, forMs: number): string[] {
@@ -111,7 +109,7 @@ export class SharedSessions implements SessionPlace {
 
   async remove(cookies: OwnCookies): Promise<string[]> {
     const handles = (cookies.get(this.#client) ?? []).filter((each) => handlePattern.test(each))
-    for (const handle of handles) await this.#run((client) => client.del(this.#keyOf(handle)))
+    for (const handle of handles) await this.#try(() => this.#store.remove(this.#keyOf(handle)))
     return cookies.has(this.#client) ? [removedCookie(this.#client)] : []
   }
 
@@ -120,13 +118,13 @@ export class SharedSessions implements SessionPlace {
     const { handle = "" } = session
     const until = performance.now() + waitMs
     do {
-      const taken = await this.#run((client) => client.set(this.#turnOf(handle), "1", "PX", turnMs, "NX"))
+      const taken = await this.#try(() => this.#store.set(this.#turnOf(handle), "1", turnMs, "absent"))
       const now = await this.#read(handle)
       if (now.kind !== "found" || now.session.refreshToken !== session.refreshToken) {
-        if (taken !== null) this.endTurn(session)
+        if (taken) this.endTurn(session)
         return now.kind === "found" ? { kind: "done", session: now.session } : { kind: "gone" }
       }
-      if (taken !== null) return { kind: "mine" }
+      if (taken) return { kind: "mine" }
       await wait(pollMs)
     } while (performance.now() < until)
     return { kind: "busy" }
@@ -134,7 +132,7 @@ export class SharedSessions implements SessionPlace {
 
   endTurn({ handle = "" }: OidcSession): void {
     // If this fails, the turn ends by its time.
-    this.#run((client) => client.del(this.#turnOf(handle))).catch(() => undefined)
+    this.#try(() => this.#store.remove(this.#turnOf(handle))).catch(() => undefined)
   }
 
   /** Lists a new session by the names that its provider has for it. */
@@ -144,13 +142,13 @@ export class SharedSessions implements SessionPlace {
     const times = { now, untilMs: now + forMs, issuedSeconds: typeof iat === "number" ? iat : now / 1000 }
     const names = { sid: typeof sid === "string" ? sid : undefined, sub: String(sub) }
     if (await this.#try(() => this.#index.add(names, key.slice(this.#prefix.length), times))) return
-    await this.#run((client) => client.del(key))
+    await this.#try(() => this.#store.remove(key))
     throw new SessionEnded("the provider ended the session during the login")
   }
 
   async #read(handle: string): Promise<SessionRead> {
     const key = this.#keyOf(handle)
-    const sealed = await this.#run((client) => client.get(key))
+    const sealed = await this.#try(() => this.#store.get(key))
     if (sealed === null) return { kind: "damaged", cause: "the session has ended, or is unknown" }
     const opened = this.#keys.open(this.#purpose(key), sealed)
     if (opened === undefined)
@@ -159,10 +157,6 @@ export class SharedSessions implements SessionPlace {
     return session === undefined
       ? { kind: "damaged", cause: "the session is of another version" }
       : { kind: "found", session, isOld: opened.isOld }
-  }
-
-  #run<T>(command: (client: RedisConnection["client"]) => Promise<T>): Promise<T> {
-    return this.#try(() => this.#connection.run(command))
   }
 
   async #try<T>(task: () => Promise<T>): Promise<T> {

@@ -11,6 +11,7 @@ import type { TokenClient } from "../../identity/token-client.ts"
 import { type Passwords, UserTable } from "../../identity/users.ts"
 import type { TokenVerifier } from "../../identity/verifier.ts"
 import type { Limiter } from "../../limits/limiter.ts"
+import type { SessionStore } from "../../oidc/session-store.ts"
 import type { PdpNotes } from "../../pdp/standing.ts"
 import { canonicalJson, digestOf } from "../../plan/canonical.ts"
 import type { Plan, PlanBody } from "../../plan/plan.ts"
@@ -64,6 +65,8 @@ export interface GatewayDependencies extends Outside {
   /** The counters of this process. */
   readonly limiter: Limiter
   readonly openShared?: OpenShared | undefined
+  /** Keeps sessions instead of Redis. */
+  readonly sessionStore?: SessionStore | undefined
   /** Absent where nothing may be opened: requests are not traced. */
   readonly openTracer?: OpenTracer | undefined
   /** Absent where nothing may be opened: requests are not recorded. */

@@ -1,5 +1,7 @@
 import type { SharedCache } from "../../cache/shared-cache.ts"
 import type { SharedLimiter } from "../../limits/shared-limiter.ts"
+import { RedisSessions } from "../../oidc/redis-sessions.ts"
+import type { SessionStore } from "../../oidc/session-store.ts"
 import { digestOf } from "../../plan/canonical.ts"
 import type { PlanBody } from "../../plan/plan.ts"
 import type { RedisConnection, RedisSettings } from "../../redis/redis-connection.ts"
@@ -15,9 +17,9 @@ export interface OpenShared {
   readonly sessions: (settings: RedisSettings, prefix: string) => RedisConnection
 }
 
-/** The connection for sessions. `prefix`: of all keys. */
-interface SessionRedis {
-  readonly connection: RedisConnection
+/** Where processes share sessions. `prefix`: of all keys. */
+interface SharedSessionStore {
+  readonly store: SessionStore
   readonly prefix: string
 }
 
@@ -25,14 +27,18 @@ interface SessionRedis {
 export interface SharedResources {
   readonly shared: Held<SharedLimiter> | undefined
   readonly sharedCache: Held<SharedCache> | undefined
-  readonly sessions: Held<SessionRedis> | undefined
+  readonly sessions: Held<SharedSessionStore> | undefined
 }
 
 /** What opening shared counters needs. */
 interface SharedMaker {
   readonly references: References
   /** Absent where nothing may be opened: each process then has its own. */
-  readonly dependencies: { readonly openShared?: OpenShared | undefined }
+  readonly dependencies: {
+    readonly openShared?: OpenShared | undefined
+    /** Keeps sessions instead of Redis. */
+    readonly sessionStore?: SessionStore | undefined
+  }
   attemptLater(place: string, make: () => Promise<void>): Promise<void>
   readAuthorities(what: string, file: string): Promise<string>
   take<T>(before: Held<T> | undefined, key: string, make: () => { value: T; close: () => void }): Held<T>
@@ -44,8 +50,12 @@ export async function provisionShared(
   { gateway, oidcClients }: PlanBody,
   previous: SharedResources | undefined,
 ): Promise<SharedResources> {
-  const { openShared } = maker.dependencies
+  const { openShared, sessionStore } = maker.dependencies
   let found: SharedResources = { shared: undefined, sharedCache: undefined, sessions: undefined }
+  if (sessionStore !== undefined) {
+    const make = () => ({ value: { store: sessionStore, prefix: "" }, close: () => undefined })
+    return { ...found, sessions: maker.take(previous?.sessions, "given", make) }
+  }
   if (gateway?.shared === undefined || openShared === undefined) return found
   const { name, shared } = gateway
   await maker.attemptLater("gateway", async () => {
@@ -73,7 +83,7 @@ export async function provisionShared(
     const sessions = keepsSessions
       ? maker.take(previous?.sessions, digestOf({ ...settings, name }), () => {
           const connection = openShared.sessions(settings, prefix)
-          return { value: { connection, prefix }, close: () => connection.close() }
+          return { value: { store: new RedisSessions(connection), prefix }, close: () => connection.close() }
         })
       : undefined
     found = { shared: counters, sharedCache: cache, sessions }

@@ -19,6 +19,7 @@ import { Tunnels } from "../tunnels/tunnels.ts"
 import { DoubledHttp, DoubledPools } from "./backend-doubles.ts"
 import { ArrivedRequest, type ClientResponse, KeptReply, responseOf } from "./client-double.ts"
 import { CountedLimits, CountedQuotas, type LimitLeft } from "./counted-limits.ts"
+import { MemorySessions } from "./memory-sessions.ts"
 import { MemoryStores } from "./memory-stores.ts"
 import { type Passage, PassageRecording } from "./passage.ts"
 import { type Credentials, withCredentials } from "./placed-credentials.ts"
@@ -26,6 +27,7 @@ import { PlayedBrowser } from "./played-browser.ts"
 import { PlayedCertificates } from "./played-certificates.ts"
 import { PlayedConnection } from "./played-connection.ts"
 import { type IssuedToken, PlayedIssuers } from "./played-issuers.ts"
+import { withLogout } from "./played-logouts.ts"
 import { PlayedProviders } from "./played-providers.ts"
 import { RenewedCache } from "./renewed-cache.ts"
 import type { Stage } from "./stage.ts"
@@ -93,6 +95,7 @@ export class InProcessGateway {
   readonly #quotas: CountedQuotas
   readonly #steps: WatchedSteps
   readonly #cache: RenewedCache
+  readonly #sessions: MemorySessions
   readonly #keys = new Map<string, string>()
   readonly #certificates: PlayedCertificates
   #provisioned: Provisioned | undefined
@@ -131,6 +134,7 @@ export class InProcessGateway {
     this.#quotas = new CountedQuotas(clock)
     this.#steps = new WatchedSteps(body, options.alternatives)
     this.#cache = new RenewedCache(clock)
+    this.#sessions = new MemorySessions(clock)
     this.#note()
     const stage: Stage = {
       clock,
@@ -144,7 +148,7 @@ export class InProcessGateway {
       ...{ environment, folder: options.folder, clock, pools },
       createVerifier: this.#issuers.createVerifier,
       createKeyTable: (entries) => this.#keyTable(entries),
-      ...{ limiter: this.#limits, quotas: this.#quotas },
+      ...{ limiter: this.#limits, quotas: this.#quotas, sessionStore: this.#sessions },
       authorizer: options.authorizer ?? this.#stores,
       decisionPointOf: options.decisionPointOf,
       cache: this.#cache,
@@ -210,6 +214,7 @@ export class InProcessGateway {
     this.#limits.restart()
     this.#quotas.restart()
     this.#cache.restart()
+    this.#sessions.restart()
     this.#signed = 0
     await this.#provision()
   }
@@ -384,15 +389,18 @@ export class InProcessGateway {
   #placed(request: ClientRequest, credentials: Credentials): ClientRequest {
     const match = this.#match(request)
     const route = match?.kind === "found" ? match.route.plan : undefined
-    return withCredentials(request, credentials, this.#plan.plan, route, {
-      sign: (token) => this.token(token),
-      nowMs: this.nowMs,
-      secretOf: (name) => this.#secretOf(name),
-      next: () => {
-        this.#signed += 1
-        return this.#signed
-      },
-    })
+    const { plan } = this.#plan
+    const next = () => {
+      this.#signed += 1
+      return this.#signed
+    }
+    if (credentials.logout !== undefined) {
+      const idOf = (client: string) => this.#provisioned?.resources.oidcClients.get(client)?.value.id ?? ""
+      return withLogout(request, credentials.logout, plan, { issuers: this.#issuers, idOf, next })
+    }
+    const sign = (token: IssuedToken) => this.token(token)
+    const secretOf = (name: string) => this.#secretOf(name)
+    return withCredentials(request, credentials, plan, route, { sign, nowMs: this.nowMs, secretOf, next })
   }
 
   /** @throws Error for a file that cannot be read */

@@ -4,6 +4,7 @@ import type { CredentialSource, ShownCredential } from "../../plan/step-values.t
 import { isCredential, namedBy, type Step, type StepId, shownTo, stepsReached } from "../../plan/steps.ts"
 import { basicAuthorization } from "../../policies/credentials/authentication.ts"
 import type { IssuedToken } from "./played-issuers.ts"
+import type { LogoutOrder } from "./played-logouts.ts"
 import { type SignatureOrder, type SigningContext, withSignature } from "./played-signatures.ts"
 import type { ClientRequest, FieldLine } from "./world.ts"
 
@@ -14,6 +15,8 @@ export interface Credentials {
   readonly key?: string | undefined
   readonly password?: { readonly user: string; readonly password: string } | undefined
   readonly signature?: SignatureOrder | undefined
+  /** Of a provider that ends sessions. */
+  readonly logout?: LogoutOrder | undefined
 }
 
 /** What credentials are made with. */
