@@ -2,6 +2,7 @@ import type { PlanBody } from "../../runtime/plan/plan.ts"
 import { neutral, risks } from "../analysis/finding.ts"
 import { byText, same } from "../analysis/same.ts"
 import type { Change, ChangeScope } from "./change.ts"
+import { changedBranches } from "./changed-branch.ts"
 import { compareChangeRules } from "./compare-change-rules.ts"
 import { compareControls } from "./compare-control.ts"
 import { compareAuthzs, compareGateways } from "./compare-listeners.ts"
@@ -39,7 +40,7 @@ export function comparePlans(
     ...compareChangeRules(old.change, after.change),
   ]
   if (changes.length === 0 && !same(old, after)) changes.push(unnamed(old, after))
-  return changes.map((change) => ({ ...change, origin: originOf(change, after, origins) })).sort(inOrder)
+  return changes.map((change) => ({ ...change, origin: originOf(change, old, after, origins) })).sort(inOrder)
 }
 
 /** What the first plan is compared with. */
@@ -75,10 +76,15 @@ function unnamed(before: PlanBody, after: PlanBody): UnplacedChange {
 /** Steps have a place of their own. For listeners and limits only the place of their block is known. */
 function originOf(
   { action, path, subject }: UnplacedChange,
-  { routes }: PlanBody,
+  before: PlanBody,
+  after: PlanBody,
   origins: Readonly<Record<string, string>>,
 ): string | undefined {
   if (action === "removed") return undefined
+  if (subject.kind === "relation" && path.startsWith("authz.stores.")) {
+    const branch = branchOrigin(subject.name, path, [before, after], origins)
+    if (branch !== undefined) return branch
+  }
   // What a model declares is in the file of the model, which the store names.
   const declared = `${path}.${subject.kind === "condition" ? "condition " : ""}${subject.name}`
   if (path.startsWith("authz.stores.") && Object.hasOwn(origins, declared)) return origins[declared]
@@ -86,7 +92,7 @@ function originOf(
   const [, route = "", statement] = /^routes\.(.+)\.(path|host)$/.exec(path) ?? []
   if (statement !== undefined) {
     // A host may come from an outer block.
-    const own = `apis.${routes[route]?.api}.${statement}`
+    const own = `apis.${after.routes[route]?.api}.${statement}`
     return origins[Object.hasOwn(origins, own) ? own : `routes.${route}`]
   }
   // A field of a block has the place of its block.
@@ -95,6 +101,21 @@ function originOf(
       path,
     )?.[1] ?? ""
   return Object.hasOwn(origins, block) ? origins[block] : undefined
+}
+
+/** Where the branch of a relation's definition is that differs; undefined: the definition is equal, or its branches have no known places. `path`: of the store. */
+function branchOrigin(
+  relation: string,
+  path: string,
+  plans: readonly [before: PlanBody, after: PlanBody],
+  origins: Readonly<Record<string, string>>,
+): string | undefined {
+  const store = path.slice("authz.stores.".length)
+  const [was, is] = plans.map(({ authz, models }) => models[authz?.stores[store]?.model ?? ""]?.model)
+  if (was === undefined || is === undefined) return undefined
+  return changedBranches(was, is, relation)
+    .map((branch) => origins[`${path}.${relation} ${branch}`])
+    .find((each) => each !== undefined)
 }
 
 /** The order of changes in the output. */

@@ -1,12 +1,30 @@
 import { ExpressionError } from "./expression-error.ts"
-import { type CallNode, childrenOf, type TreeNode } from "./syntax-tree.ts"
-import { Duration, intMax, intMin, Timestamp, Uint, uintMax } from "./values.ts"
+import { parseCidr } from "./ip-address.ts"
+import { type CallNode, childrenOf, type NameNode, type TreeNode } from "./syntax-tree.ts"
 
 /** What a condition compares a parameter with. Between two of these values that are next to each other, it does not tell values apart. */
 export interface ParameterLimits {
-  /** `int`, `uint`, `double`, `bool`, `string`, `timestamp` or `duration`. */
+  /** `int`, `uint`, `double`, `bool`, `string`, `timestamp`, `duration` or `ipaddress`. */
   readonly type: string
+  /** Values of the type (for numbers, also of other types of numbers); for addresses also ranges (`AddressRange`). */
   readonly values: readonly unknown[]
+  /** Whether it is less or greater than another value; otherwise it is only equal to some. */
+  readonly isOrdered: boolean
+  /** Other parameters of the type that it is compared with. */
+  readonly others: readonly string[]
+}
+
+/** Addresses of one version: the first one, and the first one after them. */
+export class AddressRange {
+  readonly version: 4 | 6
+  readonly first: bigint
+  readonly end: bigint
+
+  constructor(version: 4 | 6, first: bigint, end: bigint) {
+    this.version = version
+    this.first = first
+    this.end = end
+  }
 }
 
 /** What is needed to read the limits of a condition. */
@@ -18,12 +36,18 @@ export interface LimitTerms {
 }
 
 const orders = new Set(["<", "<=", ">", ">="])
-const ordered = new Set(["int", "uint", "double", "timestamp", "duration"])
-const limited = new Set([...ordered, "bool", "string"])
+const ordered = new Set(["int", "uint", "double", "timestamp", "duration", "string"])
+const limited = new Set([...ordered, "bool", "ipaddress"])
+
+interface FoundLimits {
+  readonly values: unknown[]
+  readonly others: Set<string>
+  isOrdered: boolean
+}
 
 /**
- * The limits of a condition whose truth depends only on how parameters compare with values that are known: comparisons of one parameter, joined
- * by logic.
+ * The limits of a condition whose truth depends only on how parameters compare with values that are known: comparisons of one parameter
+ * with a known value or with another parameter of its type, and ranges of addresses, joined by logic.
  */
 export class ConditionLimits {
   readonly #terms: LimitTerms
@@ -35,7 +59,7 @@ export class ConditionLimits {
 
   /** By missing parameter. `values` has the others, as an evaluation does. Undefined: the condition does more than compare. */
   read(missing: ReadonlySet<string>, values: unknown[]): Map<string, ParameterLimits> | undefined {
-    const found = new Map<string, unknown[]>()
+    const found = new Map<string, FoundLimits>()
     try {
       if (!this.#walk(this.#terms.tree, { missing, values, found })) return undefined
     } catch (error) {
@@ -43,7 +67,11 @@ export class ConditionLimits {
       throw error
     }
     const limits = new Map<string, ParameterLimits>()
-    for (const [name, each] of found) limits.set(name, { type: this.#terms.typeOf(name) ?? "", values: each })
+    for (const [name, { values: own, isOrdered, others }] of found)
+      limits.set(name, {
+        ...{ type: this.#terms.typeOf(name) ?? "", values: own },
+        ...{ isOrdered, others: [...others] },
+      })
     return limits
   }
 
@@ -54,7 +82,9 @@ export class ConditionLimits {
     if (node.kind === "conditional")
       return [node.condition, node.whenTrue, node.whenFalse].every((each) => this.#walk(each, reading))
     if (node.kind === "name")
-      return this.#terms.typeOf(node.name) === "bool" && this.#add(node.name, [], reading)
+      return this.#terms.typeOf(node.name) === "bool" && this.#add(node.name, [], reading) !== undefined
+    if (node.kind === "call" && node.form === "method" && node.name === "in_cidr")
+      return this.#range(node, reading)
     if (node.kind !== "call" || node.form !== "operator") return false
     const [first] = node.args
     return node.name === "!" && first !== undefined
@@ -64,17 +94,52 @@ export class ConditionLimits {
 
   #comparison({ name, args: [left, right] }: CallNode, reading: LimitReading): boolean {
     if (left === undefined || right === undefined) return false
-    const isSwapped = left.kind !== "name" || !reading.missing.has(left.name)
+    const isOrder = orders.has(name)
+    if (isMissing(left, reading) && isMissing(right, reading)) return this.#pair(name, left, right, reading)
+    const isSwapped = !isMissing(left, reading)
     const [parameter, other] = isSwapped && name !== "in" ? [right, left] : [left, right]
-    if (parameter.kind !== "name" || readsAny(other, reading.missing)) return false
+    if (!isMissing(parameter, reading) || readsAny(other, reading.missing)) return false
     const type = this.#terms.typeOf(parameter.name) ?? ""
-    if (!(orders.has(name) ? ordered : limited).has(type)) return false
+    if (!(isOrder ? ordered : limited).has(type)) return false
     if (name === "in") {
       const list = this.#valueOf(other, reading)
-      return Array.isArray(list) && this.#add(parameter.name, list, reading)
+      return Array.isArray(list) && this.#add(parameter.name, list, reading) !== undefined
     }
-    if (!orders.has(name) && name !== "==" && name !== "!=") return false
-    return this.#add(parameter.name, [this.#valueOf(other, reading)], reading)
+    if (!isOrder && name !== "==" && name !== "!=") return false
+    const limits = this.#add(parameter.name, [this.#valueOf(other, reading)], reading)
+    if (limits !== undefined && isOrder) limits.isOrdered = true
+    return limits !== undefined
+  }
+
+  /** Two parameters that are not known: what counts is which one is greater. */
+  #pair(sign: string, left: NameNode, right: NameNode, reading: LimitReading): boolean {
+    const type = this.#terms.typeOf(left.name) ?? ""
+    const isOrder = orders.has(sign)
+    if (this.#terms.typeOf(right.name) !== type || !(isOrder ? ordered : limited).has(type)) return false
+    if (!isOrder && sign !== "==" && sign !== "!=") return false
+    for (const [one, other] of [
+      [left.name, right.name],
+      [right.name, left.name],
+    ] as const) {
+      const limits = this.#add(one, [], reading)
+      if (limits === undefined) return false
+      if (isOrder) limits.isOrdered = true
+      limits.others.add(other)
+    }
+    return true
+  }
+
+  /** `address.in_cidr("10.0.0.0/8")`, with a known range. */
+  #range({ target, args: [range] }: CallNode, reading: LimitReading): boolean {
+    if (target === undefined || range === undefined || !isMissing(target, reading)) return false
+    if (readsAny(range, reading.missing) || this.#terms.typeOf(target.name) !== "ipaddress") return false
+    const text = this.#valueOf(range, reading)
+    const cidr = typeof text === "string" ? parseCidr(text) : undefined
+    // An error is neither true nor false.
+    if (cidr === undefined) return false
+    const { version, bits, shift } = cidr
+    const value = new AddressRange(version, bits << shift, (bits + 1n) << shift)
+    return this.#add(target.name, [value], reading) !== undefined
   }
 
   #valueOf(node: TreeNode, { values }: LimitReading): unknown {
@@ -86,18 +151,24 @@ export class ConditionLimits {
     return compiled(values)
   }
 
-  #add(name: string, values: readonly unknown[], { found }: LimitReading): boolean {
-    const known = found.get(name) ?? []
+  /** Undefined: the type has no known regions. */
+  #add(name: string, values: readonly unknown[], { found }: LimitReading): FoundLimits | undefined {
+    if (!limited.has(this.#terms.typeOf(name) ?? "")) return undefined
+    const known = found.get(name) ?? { values: [], others: new Set<string>(), isOrdered: false }
     found.set(name, known)
-    known.push(...values)
-    return limited.has(this.#terms.typeOf(name) ?? "")
+    known.values.push(...values)
+    return known
   }
 }
 
 interface LimitReading {
   readonly missing: ReadonlySet<string>
   readonly values: unknown[]
-  readonly found: Map<string, unknown[]>
+  readonly found: Map<string, FoundLimits>
+}
+
+function isMissing(node: TreeNode, { missing }: LimitReading): node is NameNode {
+  return node.kind === "name" && missing.has(node.name)
 }
 
 /** Whether an expression reads one of these parameters. A variable of a loop with the same name counts too, which only makes less known. */
@@ -105,80 +176,3 @@ function readsAny(node: TreeNode, names: ReadonlySet<string>): boolean {
   if (node.kind === "name" && names.has(node.name)) return true
   return childrenOf(node).some((child) => readsAny(child, names))
 }
-
-/**
- * Values of a parameter, at least one from each region that the limits divide its type into. They can be given as values of a context. Undefined:
- * the regions are not known.
- */
-export function valuesOfRegions({ type, values }: ParameterLimits): unknown[] | undefined {
-  if (type === "bool") return [true, false]
-  if (type === "string") {
-    let other = "other"
-    while (values.includes(other)) other += "-"
-    return [...new Set([...values.filter((each) => typeof each === "string"), other])]
-  }
-  if (type === "double") return doublesOf(values)
-  const whole = wholeNumbersOf(type, values)
-  return whole && stepsOf(type, whole)
-}
-
-/** Numbers between which whole numbers are not told apart: a fraction lies between the two next to it. */
-function wholeNumbersOf(type: string, values: readonly unknown[]): bigint[] | undefined {
-  const found = new Set<bigint>()
-  for (const value of values) {
-    if (typeof value === "bigint") found.add(value)
-    else if (value instanceof Uint) found.add(value.value)
-    else if (value instanceof Timestamp || value instanceof Duration) found.add(value.nanoseconds)
-    else if (typeof value === "number" && Number.isFinite(value) && (type === "int" || type === "uint")) {
-      found.add(BigInt(Math.floor(value)))
-      found.add(BigInt(Math.ceil(value)))
-    } else return undefined
-  }
-  return [...found].sort((a, b) => (a < b ? -1 : 1))
-}
-
-const second = 1_000_000_000n
-
-/** The limits, and values below, between and above them; moments and durations a second apart, where there is room. */
-function stepsOf(type: string, limits: readonly bigint[]): unknown[] {
-  const isTime = type === "timestamp" || type === "duration"
-  const near = isTime ? second : 1n
-  const found = new Set<bigint>(limits.length === 0 ? [0n] : limits)
-  limits.forEach((limit, at) => {
-    const next = limits[at + 1]
-    found.add(next === undefined || limit + near < next ? limit + near : limit + 1n)
-    const last = limits[at - 1]
-    if (last === undefined) found.add(limit - near).add(limit - 1n)
-    if (next === undefined) found.add(limit + 1n)
-  })
-  return [...found].flatMap((value) => madeOf(type, value) ?? [])
-}
-
-/** Undefined when the type does not have the value. */
-function madeOf(type: string, value: bigint): unknown {
-  if (type === "int") return value < intMin || value > intMax ? undefined : value
-  if (type === "uint") return value < 0n || value > uintMax ? undefined : value
-  try {
-    return type === "timestamp" ? new Timestamp(value) : new Duration(value)
-  } catch (error) {
-    if (error instanceof ExpressionError) return undefined
-    throw error
-  }
-}
-
-function doublesOf(values: readonly unknown[]): number[] | undefined {
-  const found: number[] = []
-  for (const value of values) {
-    const number = value instanceof Uint ? value.value : value
-    if (typeof number === "bigint" && BigInt(Number(number)) === number) found.push(Number(number))
-    else if (typeof number === "number" && Number.isFinite(number)) found.push(number)
-    else return undefined
-  }
-  const limits = [...new Set(found)].sort((a, b) => a - b)
-  const [first = 0, last = 0] = [limits[0], limits.at(-1)]
-  const between = limits.slice(1).map((limit, at) => (limits[at] as number) / 2 + limit / 2)
-  const outside = [first - Math.max(1, Math.abs(first)), last + Math.max(1, Math.abs(last))]
-  return [...new Set([...limits, ...between, ...outside.map(finite)])]
-}
-
-const finite = (value: number): number => Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, value))

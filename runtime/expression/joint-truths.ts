@@ -1,5 +1,6 @@
 import type { CompiledCondition } from "./condition.ts"
-import { type ParameterLimits, valuesOfRegions } from "./condition-limits.ts"
+import type { ParameterLimits } from "./condition-limits.ts"
+import { valuesOfRegions } from "./region-values.ts"
 import { jsonWithin } from "./to-json.ts"
 
 /** Combinations of values that are tried for one set of conditions. */
@@ -19,25 +20,45 @@ export interface JointTruth {
 
 /**
  * All ways in which several conditions can be true and false together, each once; `hour < 12` is never true without `hour < 13`. A parameter that two
- * of them lack has one value for both. Undefined: they do more than compare single parameters with known values, or have too many parameters, so
- * nothing is known.
+ * of them lack has one value for both. Undefined: they do more than compare parameters with known values and with each other, or have too many
+ * parameters, so nothing is known.
  */
 export function jointTruths(cases: readonly ConditionCase[]): JointTruth[] | undefined {
   const limits = new Map<string, ParameterLimits>()
   for (const { condition, known } of cases) {
     const own = condition.limits({ stored: known })
     if (own === undefined) return undefined
-    for (const [name, { type, values }] of own) {
+    for (const [name, found] of own) {
       const other = limits.get(name)
-      if (other !== undefined && other.type !== type) return undefined
-      limits.set(name, { type, values: [...(other?.values ?? []), ...values] })
+      if (other !== undefined && other.type !== found.type) return undefined
+      limits.set(name, other === undefined ? found : joined([other, found]))
     }
   }
   const names = [...limits.keys()].sort()
-  const choices = names.map((name) => valuesOfRegions(limits.get(name) as ParameterLimits))
+  const choices = names.map((name) => {
+    const group = comparedWith(name, limits).map((each) => limits.get(each) as ParameterLimits)
+    return valuesOfRegions(joined(group as [ParameterLimits, ...ParameterLimits[]]), group.length)
+  })
   if (choices.some((each) => each === undefined)) return undefined
   if (choices.reduce((count, each) => count * (each?.length ?? 0), 1) > triesMax) return undefined
   return tried(cases, names, choices as unknown[][])
+}
+
+/** The parameters that are compared with one, directly or through others, and itself: what is a limit of one is a limit of all. */
+function comparedWith(name: string, limits: ReadonlyMap<string, ParameterLimits>): string[] {
+  const found = [name]
+  for (const each of found)
+    for (const other of limits.get(each)?.others ?? []) if (!found.includes(other)) found.push(other)
+  return found
+}
+
+function joined(all: readonly [ParameterLimits, ...ParameterLimits[]]): ParameterLimits {
+  return {
+    type: all[0].type,
+    values: all.flatMap(({ values }) => values),
+    isOrdered: all.some(({ isOrdered }) => isOrdered),
+    others: all.flatMap(({ others }) => others),
+  }
 }
 
 function tried(

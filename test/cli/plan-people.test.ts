@@ -180,7 +180,7 @@ test("the place of a change of a model is in the model's file", async () => {
   const origins = (JSON.parse(out) as { subject: { name: string }; origin: string | null }[]).map(
     ({ subject, origin }) => `${subject.name} ${origin}`,
   )
-  expect(origins).toContain("folder#viewer docs.fga:10")
+  expect(origins).toContain("folder#viewer docs.fga:10:30")
 })
 
 test("JSON has the people as an element of the changes, Markdown as a table", async () => {

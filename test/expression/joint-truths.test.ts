@@ -49,9 +49,38 @@ describe("two conditions", () => {
       'd < duration("1h")',
       { relation: "narrower", onlyOld: { d: "3600s" } },
     ],
-    // More than comparisons with constants: the logic of the parts decides, as far as it can.
-    ["a: int, b: int", "a < b", "a < b || a == 3", { relation: "wider" }],
-    ["a: int, b: int", "a < b", "a <= b", { relation: "other" }],
+    ["a: string", 'a < "m"', 'a <= "m"', { relation: "wider", onlyNew: { a: "m" } }],
+    ["a: string", 'a < "m"', 'a < "n"', { relation: "wider", onlyNew: { a: "m" } }],
+    ["a: string", 'a > ""', 'a != ""', { relation: "same" }],
+    ["a: string", 'a > "m" && a < "m\\u0000"', 'a < "m" && a > "m"', { relation: "same" }],
+    ["a: int, b: int", "a < b", "a < b || a == 3", { relation: "wider", onlyNew: { a: 3 } }],
+    ["a: int, b: int", "a < b", "b > a", { relation: "same" }],
+    ["a: int, b: int", "a < b && b < 3", "a < b && a < 2", { relation: "wider" }],
+    ["a: double, b: double", "a < b && a > 1.0 && b < 2.0", "a < b && b < a", { relation: "narrower" }],
+    ["a: int, b: int", "a < b && a > 1 && b < 3", "a < b && b < a", { relation: "same" }],
+    ["a: uint, b: uint", "a < b && b < 1u", "a < b && b < a", { relation: "same" }],
+    ["a: string, b: string", "a == b", "a <= b && b <= a", { relation: "same" }],
+    [
+      "ip: ipaddress",
+      'ip.in_cidr("10.0.0.0/8")',
+      'ip.in_cidr("10.1.0.0/16")',
+      { relation: "narrower", onlyOld: { ip: "10.0.0.0" } },
+    ],
+    [
+      "ip: ipaddress",
+      'ip.in_cidr("10.0.0.0/9") || ip.in_cidr("10.128.0.0/9")',
+      'ip.in_cidr("::ffff:10.0.0.0/104")',
+      { relation: "same" },
+    ],
+    [
+      "ip: ipaddress",
+      'ip.in_cidr("2001:db8::/32")',
+      'ip.in_cidr("2001:db8::/31")',
+      { relation: "wider", onlyNew: { ip: "2001:db9::" } },
+    ],
+    // More than comparisons: the logic of the parts decides, as far as it can.
+    ["a: int, b: int", "a + 1 < b", "a + 1 < b || a == 3", { relation: "wider" }],
+    ["a: int, b: int", "a + 1 < b", "a + 2 < b", { relation: "other" }],
   ]
   for (const [types, old, next, expected] of rows)
     it(`${old} and ${next}`, () => {
@@ -104,6 +133,99 @@ test(`all ways are found, and no others (${conditions} sets of conditions)`, (co
   tellAsked(context, counts)
   expect(counts.impossible).toBeGreaterThan(conditions / 20)
 })
+
+/** Parameters of one type that are compared with constants and with each other, and values from all regions between the constants, two from each. */
+const families: Readonly<
+  Record<string, { readonly parts: (random: Random) => string; readonly domain: readonly unknown[] }>
+> = {
+  int: {
+    parts: comparison((random) => String(random.below(4) * 2)),
+    domain: [-2, -1, 0, 1, 2, 3, 4, 5, 6, 7, 8],
+  },
+  double: {
+    parts: comparison((random) => `${random.below(3)}.0`),
+    domain: [-2, -1, 0, 0.25, 0.75, 1, 1.25, 1.75, 2, 3, 4],
+  },
+  string: {
+    parts: comparison((random) => `"${random.pick(["", "a", "ab", "b"])}"`),
+    domain: ["", "A", "B", "a", "aA", "aB", "ab", "abb", "ac", "b", "c", "d"],
+  },
+  ipaddress: {
+    parts: (random) =>
+      random.chance(30)
+        ? `a ${random.pick(["==", "!="])} b`
+        : `${random.pick(["a", "b"])}.in_cidr("${random.pick([
+            ...[
+              "10.0.0.0/8",
+              "10.1.0.0/16",
+              "10.1.2.3/32",
+              "0.0.0.0/0",
+              "2001:db8::/32",
+              "::/0",
+              "::fffe:0:0/95",
+            ],
+            "::ffff:10.0.0.0/104",
+          ])}")`,
+    domain: [
+      ...["0.0.0.0", "1.1.1.1", "10.0.0.0", "10.0.0.1", "10.1.0.0", "10.1.0.1", "10.1.2.3", "10.1.2.4"],
+      ...[
+        "10.1.2.5",
+        "10.2.0.0",
+        "10.3.0.0",
+        "11.0.0.0",
+        "12.0.0.0",
+        "::",
+        "::1",
+        "::fffe:0:0",
+        "::fffe:0:1",
+      ],
+      ...["::1:0:0:0", "::1:0:0:1", "2001:db8::", "2001:db8::1", "2001:db9::", "2001:db9::1"],
+    ],
+  },
+}
+
+for (const [type, { parts, domain }] of Object.entries(families))
+  test(`parameters of type ${type} that are compared with each other: all ways are found, and no others`, () => {
+    const count = scaled(150, 0.2)
+    for (let at = 0; at < count; at++) {
+      const random = new Random(firstSeed + at)
+      const set = Array.from({ length: 1 + random.below(3) }, () => joinedParts(random, parts, 0))
+      const cases = set.map((expression) => ({
+        condition: compiled(`a: ${type}, b: ${type}, p: bool`, expression),
+        known: {},
+      }))
+      const found = jointTruths(cases)?.map(({ truths }) => truths.join()) ?? []
+      const expected = new Set<string>()
+      for (const a of domain)
+        for (const b of domain)
+          for (const p of [true, false])
+            expected.add(cases.map(({ condition }) => condition.evaluate({ request: { a, b, p } })).join())
+      expect([...found].sort(), `seed ${firstSeed + at}: ${set.join("; ")}`).toEqual([...expected].sort())
+    }
+  })
+
+function comparison(constant: (random: Random) => string): (random: Random) => string {
+  return (random) => {
+    const order = random.pick(["<", "<=", ">", ">=", "==", "!="])
+    const [one, other] = random.pick([
+      ["a", "b"],
+      ["b", "a"],
+    ])
+    if (random.chance(40)) return `${one} ${order} ${other}`
+    return random.chance(50) ? `${one} ${order} ${constant(random)}` : `${constant(random)} ${order} ${one}`
+  }
+}
+
+function joinedParts(random: Random, part: (random: Random) => string, depth: number): string {
+  const inner = () => joinedParts(random, part, depth + 1)
+  if (depth < 2 && random.chance(65))
+    return random.pick([
+      () => `(${inner()} && ${inner()})`,
+      () => `(${inner()} || ${inner()})`,
+      () => `!(${inner()})`,
+    ])()
+  return random.chance(10) ? "p" : part(random)
+}
 
 /** Whole numbers and halves around all constants, so that every region has a value. */
 const everything = Array.from({ length: 8 }, (_, x) => x - 1).flatMap((x) =>
