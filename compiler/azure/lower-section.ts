@@ -3,6 +3,7 @@ import { shown } from "../core/shown.ts"
 import type { Span } from "../core/source.ts"
 import { attributeOf, type Element, type PolicyDocument, type PolicyNode } from "./ast.ts"
 import { refusalOf, refused, rightName } from "./elements/refused.ts"
+import { combining } from "./elements/structure.ts"
 import { policies } from "./elements/table.ts"
 import { fits, listed } from "./shape.ts"
 import type { DocumentHost, DocumentPlace, DocumentSection, Used } from "./site.ts"
@@ -11,9 +12,6 @@ import { type Context, numbered, Use } from "./use.ts"
 /** Fragments that include each other twice would otherwise double with each level. */
 const fragmentsMax = 20
 const stepsMax = 5_000
-
-/** Elements without a table row: they control how documents are combined. */
-const structure = ["base", "include-fragment"]
 
 /** Makes the steps of one section of a document. `outer` are the steps of outer scopes for this section: `<base />` inserts them. */
 export function lowerSection(
@@ -102,7 +100,7 @@ class SectionLowering {
       return []
     }
     // `<base />` inserts the steps of outer documents, which are lowered already.
-    if (name === "base") return fits(element, {}, document, report) ? [...this.#outer] : []
+    if (name === "base") return fits(element, combining.base, document, report) ? [...this.#outer] : []
     if (name === "include-fragment") return this.#fragment(element, document, fragments, path)
     const row = Object.hasOwn(policies, name) ? policies[name] : undefined
     if (row === undefined) {
@@ -125,7 +123,7 @@ class SectionLowering {
       path,
       inside: (nodes, parent) => this.nodes(nodes, document, fragments, parent),
     }
-    return row.lower(new Use(element, context)) ?? []
+    return row.lower(new Use(element, row, context)) ?? []
   }
 
   /** A name that is no policy: refused, misspelt or unknown. */
@@ -140,7 +138,7 @@ class SectionLowering {
     }
     const right = rightName(name)
     // Refused names, too: a misspelt one gets its reason at the next try.
-    const known = [...Object.keys(policies), ...structure, ...Object.keys(refused)]
+    const known = [...Object.keys(policies), ...Object.keys(combining), ...Object.keys(refused)]
     report.add(
       "SP7005",
       nameSpan,
@@ -157,7 +155,7 @@ class SectionLowering {
     path: string,
   ): Used[] {
     const { report } = this.#host
-    if (!fits(element, { attributes: { "fragment-id": { required: true } } }, document, report)) return []
+    if (!fits(element, combining["include-fragment"], document, report)) return []
     const raw = attributeOf(element, "fragment-id")?.raw
     if (raw === undefined) return []
     const id = raw.span.file.text.slice(raw.span.start, raw.span.end).trim()

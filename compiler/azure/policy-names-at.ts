@@ -1,6 +1,7 @@
+import { roots } from "./elements/structure.ts"
 import { policies } from "./elements/table.ts"
-import type { Shape } from "./shape.ts"
-import type { DocumentSection } from "./site.ts"
+import { type DocumentTag, elementAt, tokensOf } from "./policy-at.ts"
+import { sections } from "./site.ts"
 
 /** What can be written at an offset of a policy document: `start` is where the name or value that is being written begins. */
 export interface PolicyNamesAt {
@@ -16,29 +17,25 @@ export interface PolicyName {
   readonly detail: string
 }
 
-const sections: readonly DocumentSection[] = ["inbound", "backend", "outbound", "on-error"]
-
-/** A tag, a comment or CDATA. The last tag may be unfinished. */
-const token =
-  /<!--[\s\S]*?(?:-->|$)|<!\[CDATA\[[\s\S]*?(?:\]\]>|$)|<(\/?)([\w.-]*)((?:\s+[\w:.-]+\s*=\s*(?:"[^"]*"|'[^']*'))*)(\s*[\w:.-]*(?:\s*=\s*(?:"[^"]*|'[^']*)?)?)(\/?>)?/g
-
 /** Elements, attributes and values that a policy document can have at an offset, from the tables by which documents are read. */
 export function policyNamesAt(text: string, offset: number): PolicyNamesAt {
-  const open: string[] = []
-  for (const match of text.slice(0, offset).matchAll(token)) {
-    const [whole, closes, name, attributes = "", rest = "", end] = match
-    if (name === undefined) {
-      // A comment or CDATA that does not end before the offset.
-      if (match.index + whole.length === offset && !/(?:-->|\]\]>)$/.test(whole))
-        return { start: offset, names: [] }
-    } else if (end === undefined && match.index + whole.length === offset) {
-      if (closes === "/") return closing(open, name, offset)
-      if (attributes === "" && rest === "") return { start: offset - name.length, names: elementsIn(open) }
-      return attributesAt([...open, name], attributes, rest, offset)
-    } else if (closes === "/") open.pop()
-    else if (end === ">") open.push(name)
+  const tokens = tokensOf(text.slice(0, offset))
+  for (;;) {
+    const next = tokens.next()
+    if (next.done === true) return { start: offset, names: elementsIn(next.value) }
+    const found = namesIn(next.value, offset)
+    if (found !== undefined) return found
   }
-  return { start: offset, names: elementsIn(open) }
+}
+
+/** What can be written in a tag, a comment or CDATA that does not end before the offset. */
+function namesIn(token: DocumentTag, offset: number): PolicyNamesAt | undefined {
+  const { start, text, name, closes, attributes, rest, isFinished, open } = token
+  if (isFinished || start + text.length !== offset) return undefined
+  if (name === undefined) return { start: offset, names: [] }
+  if (closes) return closing(open, name, offset)
+  if (attributes === "" && rest === "") return { start: offset - name.length, names: elementsIn(open) }
+  return attributesAt([...open, name], attributes, rest, offset)
 }
 
 function closing(open: readonly string[], written: string, offset: number): PolicyNamesAt {
@@ -48,10 +45,11 @@ function closing(open: readonly string[], written: string, offset: number): Poli
 }
 
 function attributesAt(path: readonly string[], before: string, rest: string, offset: number): PolicyNamesAt {
-  const { attributes = {} } = shapeOf(path) ?? {}
+  const { attributes = {} } = elementAt(path)?.shape ?? {}
   const [, name = "", value] = /^\s*([\w:.-]*)(?:\s*=\s*(?:["']([^"']*))?)?$/.exec(rest) ?? []
   if (rest.includes("=")) {
-    const values = attributes[name]?.values ?? []
+    const row = attributes[name]
+    const values = row?.values ?? (row?.flag === true ? ["true", "false"] : [])
     return {
       start: offset - (value ?? "").length,
       names: values.map((each) => ({ kind: "value", name: each, detail: name })),
@@ -71,9 +69,10 @@ function attributesAt(path: readonly string[], before: string, rest: string, off
 function elementsIn(open: readonly string[]): PolicyName[] {
   const element = (name: string, detail: string): PolicyName => ({ kind: "element", name, detail })
   const [root, section] = open
-  if (root === undefined) return [element("policies", "a document"), element("fragment", "a fragment")]
+  if (root === undefined)
+    return Object.keys(roots).map((name) => element(name, name === "policies" ? "a document" : "a fragment"))
   if (open.length === 1 && root === "policies") return sections.map((name) => element(name, "section"))
-  const shape = open.length > 1 || root === "fragment" ? shapeOf(open) : undefined
+  const shape = elementAt(open)?.shape
   if (shape === undefined) return []
   if (shape.policies !== true)
     return Object.entries(shape.children ?? {}).map(([name, { required }]) =>
@@ -86,15 +85,6 @@ function elementsIn(open: readonly string[]): PolicyName[] {
   return [
     ...fitting.map(([name]) => element(name, "policy")),
     ...(root === "policies" ? [element("base", "the outer policies")] : []),
+    element("include-fragment", "the policies of a fragment"),
   ]
-}
-
-/** The shape of the innermost element of a path from the root. */
-function shapeOf([root, ...path]: readonly string[]): Shape | undefined {
-  const inside = root === "policies" ? path.slice(1) : path
-  const start: Shape | undefined = root === "policies" || root === "fragment" ? { policies: true } : undefined
-  return inside.reduce<Shape | undefined>((shape, name) => {
-    if (shape?.policies === true && Object.hasOwn(policies, name)) return policies[name]
-    return Object.hasOwn(shape?.children ?? {}, name) ? shape?.children?.[name] : undefined
-  }, start)
 }

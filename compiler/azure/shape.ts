@@ -12,6 +12,10 @@ export interface AttributeRow {
   readonly dynamic?: true
   /** The valid values. */
   readonly values?: readonly string[]
+  /** It is `true` or `false`, in any case of letters. */
+  readonly flag?: true
+  /** What holds without the attribute. */
+  readonly byDefault?: string
 }
 
 /** The allowed content of an element, as data instead of code. */

@@ -11,6 +11,7 @@ import {
   type PolicyNode,
   type Raw,
 } from "./ast.ts"
+import type { Shape } from "./shape.ts"
 import type { DocumentHost, DocumentPlace, DocumentSection, Used } from "./site.ts"
 import { constantOf, type ElementValue, type Reading, readValue, textOf } from "./values.ts"
 
@@ -40,9 +41,12 @@ interface Bounds {
 export class Use {
   readonly element: Element
   readonly context: Context
+  readonly #shape: Shape
 
-  constructor(element: Element, context: Context) {
+  /** `shape`: what the table says about the element. */
+  constructor(element: Element, shape: Shape, context: Context) {
     this.element = element
+    this.#shape = shape
     this.context = context
   }
 
@@ -92,7 +96,7 @@ export class Use {
   children(name: string): Use[] {
     return elementsOf(this.element)
       .filter((child) => child.name === name)
-      .map((child) => new Use(child, this.context))
+      .map((child) => new Use(child, this.#shape.children?.[name] ?? {}, this.context))
   }
 
   child(name: string): Use | undefined {
@@ -168,8 +172,9 @@ export class Use {
     )
   }
 
-  choice<const Word extends string>(name: string, words: readonly Word[], byDefault: Word): Word | undefined {
-    if (!this.has(name)) return byDefault
+  /** One of some words. Without the attribute the default of the table, or the first word where the table has none. */
+  choice<const Word extends string>(name: string, words: readonly Word[]): Word | undefined {
+    if (!this.has(name)) return words.find((word) => word === this.#byDefault(name)) ?? words[0]
     const constant = this.constant(name)
     if (constant === undefined) return undefined
     const found = words.find((word) => word === constant.trim())
@@ -191,13 +196,13 @@ export class Use {
     if (value?.kind === "code") return this.#dynamic(value)
     const named = value === undefined ? undefined : soleValue(value)
     if (named !== undefined) return { expression: { lang: "cel", text: named, type: "string" } }
-    const [first] = words
-    return first === undefined ? undefined : this.choice(name, words, first)
+    return this.choice(name, words)
   }
 
-  flag(name: string, byDefault: boolean): Flag | undefined {
+  /** A boolean; the default of the table without the attribute. */
+  flag(name: string): Flag | undefined {
     const value = this.value(name)
-    if (value === undefined) return this.has(name) ? undefined : byDefault
+    if (value === undefined) return this.has(name) ? undefined : this.#byDefault(name) === "true"
     if (value.kind === "code") return this.#dynamic(value)
     const named = soleValue(value)
     if (named !== undefined) return { expression: { lang: "cel", text: `${named} == "true"`, type: "bool" } }
@@ -213,8 +218,8 @@ export class Use {
   }
 
   /** A boolean that must be known at compile time. */
-  fixedFlag(name: string, byDefault: boolean): boolean | undefined {
-    const flag = this.flag(name, byDefault)
+  fixedFlag(name: string): boolean | undefined {
+    const flag = this.flag(name)
     if (typeof flag !== "object") return flag
     return this.report(
       "SP7010",
@@ -271,6 +276,10 @@ export class Use {
       `\`${name}\` is not a condition`,
       'Write an expression: `@(context.Request.Method == "GET")`.',
     )
+  }
+
+  #byDefault(name: string): string | undefined {
+    return this.#shape.attributes?.[name]?.byDefault
   }
 
   #dynamic(value: ElementValue): { expression: Expression } | undefined {

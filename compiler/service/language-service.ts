@@ -23,7 +23,7 @@ import { ProjectNames } from "./names.ts"
 import { OpenFiles } from "./open-files.ts"
 import { foldsOfGateway, type OutlineItem, outlineOfGateway, outlineOfModel } from "./outline.ts"
 import { ParsedModels } from "./parsed-models.ts"
-import { completePolicy, isPolicyDocument } from "./policy-help.ts"
+import { completePolicy, hoverPolicy, isPolicyDocument } from "./policy-help.ts"
 import { ProjectWords } from "./project-words.ts"
 import { type ProposedRequest, requestsAt } from "./requests-at.ts"
 import { placeText } from "./routes-at.ts"
@@ -162,8 +162,9 @@ export class LanguageService {
   /** What is known of the text at an offset. */
   async hover(path: string, offset: number): Promise<Hover | undefined> {
     const analysis = await this.#analysed()
+    const file = this.#read(path)
+    if (file !== undefined && isPolicyDocument(file)) return hoverPolicy(file, offset)
     if (isKnownYaml(path)) {
-      const file = this.#read(path)
       const named = hoverName(path, offset, analysis.allNames)
       return named ?? (file === undefined ? undefined : hoverYaml(file, offset))
     }

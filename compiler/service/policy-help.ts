@@ -1,5 +1,6 @@
 import type { SourceFile } from "../core/source.ts"
 import type { Completion } from "./completion-item.ts"
+import { fenced, type Hover } from "./markdown.ts"
 
 /** Whether a file is a policy document, or begins as one. */
 export function isPolicyDocument({ path, text }: SourceFile): boolean {
@@ -16,6 +17,16 @@ export async function completePolicy(file: SourceFile, offset: number): Promise<
     ...{ label: name, kind: kinds[kind], detail, replaces },
     ...(kind === "attribute" ? { insert: `${name}="` } : {}),
   }))
+}
+
+/** What an element or attribute of a policy document means. */
+export async function hoverPolicy(file: SourceFile, offset: number): Promise<Hover | undefined> {
+  const { policyHelpAt } = await import("../azure/policy-help-at.ts")
+  const found = policyHelpAt(file.text, offset)
+  if (found === undefined) return undefined
+  const { start, end, syntax, facts } = found
+  const manual = "Manual: `sallyport docs azure-policies`"
+  return { span: file.span(start, end), markdown: [fenced(syntax), ...facts, manual].join("\n\n") }
 }
 
 const kinds = { element: "keyword", attribute: "field", value: "word" } as const

@@ -1028,7 +1028,7 @@ export const rooms: readonly Room[] = [
   // `convert/convert-policy`; the other doors are types.
   {
     path: "compiler/azure",
-    doors: ["ast", "policy-names-at", "site", "wing"],
+    doors: ["ast", "policy-help-at", "policy-names-at", "site", "wing"],
     may: [
       "compiler/core",
       "compiler/openapi",

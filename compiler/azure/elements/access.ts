@@ -13,7 +13,7 @@ import {
   complete,
   dynamic,
   type ElementTable,
-  flag,
+  flags,
   given,
   inboundOnly,
   optional,
@@ -26,7 +26,7 @@ function checkHeader(use: Use): Used[] | undefined {
   const parts = {
     name: headerName(use, "name"),
     values: use.texts("value"),
-    ignoreCase: use.flag("ignore-case", false),
+    ignoreCase: use.flag("ignore-case"),
     status: use.count("failed-check-httpcode", { min: 400, max: 599 }),
     ...(use.has("failed-check-error-message") ? { message: use.text("failed-check-error-message") } : {}),
   }
@@ -60,7 +60,7 @@ function networkOf(use: Use): string | undefined {
 
 /** `ip-filter`. One without addresses would let everybody in or nobody. */
 function ipFilter(use: Use): Used[] | undefined {
-  const action = use.choice("action", ["allow", "forbid"], "allow")
+  const action = use.choice("action", ["allow", "forbid"])
   const networks = use.children("address").map(networkOf)
   const ranges = use.children("address-range").map((each) => {
     const range = { from: addressOf(each, each.constant("from")), to: addressOf(each, each.constant("to")) }
@@ -267,17 +267,19 @@ const apis = (attributes: Readonly<Record<string, AttributeRow>>): Readonly<Reco
 
 export const access: ElementTable = {
   "check-header": {
+    about: "Answers with the given status if a header is missing or has none of the values.",
     sections: ["inbound", "outbound"],
     attributes: {
       name: required,
       "failed-check-httpcode": requiredDynamic,
       "failed-check-error-message": dynamic,
-      "ignore-case": flag,
+      "ignore-case": flags.off,
     },
     children: { value: values },
     lower: checkHeader,
   },
   "ip-filter": {
+    about: "Lets requests of the listed addresses and networks through, or refuses them.",
     sections: inboundOnly,
     attributes: { action: { required: true, values: ["allow", "forbid"] } },
     children: {
@@ -290,12 +292,15 @@ export const access: ElementTable = {
   cors: corsRow,
   "cross-domain": crossDomainRow,
   "rate-limit": {
+    about:
+      "Limits the calls of each subscription in a period, or of each IP address without one; answers 429.",
     sections: inboundOnly,
     attributes: { calls: required, "renewal-period": required, ...signAttributes },
     children: apis(limited),
     lower: rateLimit,
   },
   "rate-limit-by-key": {
+    about: "Limits the calls with the same key in a period; answers 429.",
     sections: inboundOnly,
     attributes: {
       calls: requiredDynamic,
@@ -308,12 +313,14 @@ export const access: ElementTable = {
     lower: rateLimitByKey,
   },
   quota: {
+    about: "Limits calls or bytes of each subscription over a long period; answers 403.",
     sections: inboundOnly,
     attributes: { calls: optional, bandwidth: optional, "renewal-period": required },
     children: apis(metered),
     lower: quota,
   },
   "quota-by-key": {
+    about: "Limits calls or bytes with the same key over a long period; answers 403.",
     sections: inboundOnly,
     attributes: {
       calls: optional,

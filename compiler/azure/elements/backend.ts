@@ -3,7 +3,7 @@ import type { Used } from "../site.ts"
 import type { Use } from "../use.ts"
 import { constantOf, textOf } from "../values.ts"
 import { isAddress } from "./address.ts"
-import { complete, dynamic, type ElementTable, flag, given, optional } from "./row.ts"
+import { complete, dynamic, type ElementTable, flags, given, optional } from "./row.ts"
 
 /** A backend of gateway.conf by its id, either fixed or computed per request; or a URL. */
 function setBackend(use: Use): Used[] | undefined {
@@ -48,10 +48,10 @@ function forwardRequest(use: Use): Used[] | undefined {
   const timeoutMs = timeoutOf(use)
   if (timeoutMs === "wrong") return undefined
   const parts = {
-    bufferRequest: use.fixedFlag("buffer-request-body", false),
-    bufferResponse: use.fixedFlag("buffer-response", false),
-    failOnStatus: use.fixedFlag("fail-on-error-status-code", false),
-    followRedirects: use.fixedFlag("follow-redirects", false),
+    bufferRequest: use.fixedFlag("buffer-request-body"),
+    bufferResponse: use.fixedFlag("buffer-response"),
+    failOnStatus: use.fixedFlag("fail-on-error-status-code"),
+    followRedirects: use.fixedFlag("follow-redirects"),
   }
   if (!complete(parts)) return undefined
   if (use.has("http-version") && use.constant("http-version") === "2")
@@ -107,21 +107,23 @@ function timeoutOf(use: Use): ReturnType<Use["count"]> | "wrong" {
 
 export const backend: ElementTable = {
   "set-backend-service": {
+    about: "Selects the backend of the request, by its id or by a URL.",
     sections: ["inbound", "backend"],
     attributes: { "base-url": dynamic, "backend-id": dynamic },
     lower: setBackend,
   },
   "forward-request": {
+    about: "Sends the request to the backend and waits for the response.",
     sections: ["backend"],
     attributes: {
       timeout: dynamic,
       "timeout-ms": dynamic,
       "continue-timeout": dynamic,
       "http-version": optional,
-      "follow-redirects": flag,
-      "buffer-request-body": flag,
-      "buffer-response": flag,
-      "fail-on-error-status-code": flag,
+      "follow-redirects": flags.off,
+      "buffer-request-body": flags.off,
+      "buffer-response": flags.off,
+      "fail-on-error-status-code": flags.off,
     },
     lower: forwardRequest,
   },

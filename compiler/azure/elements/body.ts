@@ -6,15 +6,24 @@ import type { Used } from "../site.ts"
 import type { Use } from "../use.ts"
 import { type ElementValue, textOf } from "../values.ts"
 import { messageOf } from "./message.ts"
-import { complete, type ElementTable, everywhere, given, optional, required, requiredDynamic } from "./row.ts"
+import {
+  complete,
+  type ElementTable,
+  everywhere,
+  fixedFlags,
+  given,
+  optional,
+  required,
+  requiredDynamic,
+} from "./row.ts"
 
 type Body = Extract<Step, { kind: "set-body" }>["content"]
 
 export const bodyChild: ChildRow = {
   attributes: {
-    template: { values: ["liquid", "none"] },
+    template: { values: ["liquid", "none"], byDefault: "none" },
     "xsi-nil": { values: ["blank", "null"] },
-    "parse-date": optional,
+    "parse-date": fixedFlags.on,
   },
   children: { value: { text: "body" } },
   text: "body",
@@ -23,14 +32,15 @@ export const bodyChild: ChildRow = {
 /** The content of a body. Some documents put the expression into a `<value>` inside it. */
 export function bodyOf(use: Use): Body | undefined {
   const holder = use.child("value") ?? use
-  const template = use.choice("template", ["liquid", "none"], "none")
+  // Elements without attributes, e.g. `payload`, have no default in the table.
+  const template = use.choice("template", ["none", "liquid"])
   const value = holder.content({ lenient: true })
-  if (use.fixedFlag("parse-date", true) === undefined || template === undefined) return undefined
+  if (use.fixedFlag("parse-date") === undefined || template === undefined) return undefined
   // An element without content means an empty body, not that the body stays.
   if (value === undefined) return holder.contentRaw === undefined ? { text: "" } : undefined
   if (template === "liquid") {
     const liquid = templateOf(holder, value)
-    const xsiNil = use.has("xsi-nil") ? use.choice("xsi-nil", ["blank", "null"], "blank") : undefined
+    const xsiNil = use.has("xsi-nil") ? use.choice("xsi-nil", ["blank", "null"]) : undefined
     return liquid === undefined ? undefined : { liquid, ...given("xsiNil", xsiNil) }
   }
   // An expression that is alone keeps its type: an object becomes JSON.
@@ -108,11 +118,11 @@ function jsonp(use: Use): Used[] | undefined {
 
 function xmlToJson(use: Use): Used[] | undefined {
   // APIM's default. gateway.conf has the safer one, which converts only XML.
-  const apply = use.choice("apply", ["always", "content-type-xml"], "always")
+  const apply = use.choice("apply", ["always", "content-type-xml"])
   const parts = {
-    style: use.choice("kind", ["direct", "javascript-friendly"], "direct"),
-    considerAccept: use.fixedFlag("consider-accept-header", true),
-    alwaysArray: use.fixedFlag("always-array-child-elements", false),
+    style: use.choice("kind", ["direct", "javascript-friendly"]),
+    considerAccept: use.fixedFlag("consider-accept-header"),
+    alwaysArray: use.fixedFlag("always-array-child-elements"),
   }
   if (!complete(parts) || apply === undefined) return undefined
   const message = messageOf(use.context.section)
@@ -126,10 +136,10 @@ function xmlToJson(use: Use): Used[] | undefined {
 
 /** `json-to-xml`. The separator replaces the `:` of prefixes. */
 function jsonToXml(use: Use): Used[] | undefined {
-  const apply = use.choice("apply", ["always", "content-type-json"], "always")
+  const apply = use.choice("apply", ["always", "content-type-json"])
   const parts = {
-    considerAccept: use.fixedFlag("consider-accept-header", true),
-    parseDates: use.fixedFlag("parse-date", true),
+    considerAccept: use.fixedFlag("consider-accept-header"),
+    parseDates: use.fixedFlag("parse-date"),
     namespaceSeparator: use.has("namespace-separator") ? use.constant("namespace-separator") : "_",
   }
   if (!complete(parts) || apply === undefined) return undefined
@@ -151,34 +161,47 @@ function jsonToXml(use: Use): Used[] | undefined {
 }
 
 export const body: ElementTable = {
-  "set-body": { ...bodyChild, sections: everywhere, lower: setBody },
+  "set-body": {
+    ...bodyChild,
+    about: "Replaces the body of the message by a text, an expression or a Liquid template.",
+    sections: everywhere,
+    lower: setBody,
+  },
   "find-and-replace": {
+    about: "Replaces a text in the body of the message.",
     sections: everywhere,
     attributes: { from: requiredDynamic, to: requiredDynamic },
     lower: findAndReplace,
   },
-  "redirect-content-urls": { sections: ["inbound", "outbound"], lower: redirectContentUrls },
+  "redirect-content-urls": {
+    about: "Replaces the address of the backend in the body by that of the gateway.",
+    sections: ["inbound", "outbound"],
+    lower: redirectContentUrls,
+  },
   jsonp: {
+    about: "Wraps a JSON response into the function that the query names.",
     sections: ["outbound"],
     attributes: { "callback-parameter-name": requiredDynamic },
     lower: jsonp,
   },
   "xml-to-json": {
+    about: "Converts the body from XML to JSON.",
     sections: ["inbound", "outbound", "on-error"],
     attributes: {
       kind: { ...required, values: ["direct", "javascript-friendly"] },
       apply: { ...required, values: ["always", "content-type-xml"] },
-      "consider-accept-header": optional,
-      "always-array-child-elements": optional,
+      "consider-accept-header": fixedFlags.on,
+      "always-array-child-elements": fixedFlags.off,
     },
     lower: xmlToJson,
   },
   "json-to-xml": {
+    about: "Converts the body from JSON to XML.",
     sections: ["inbound", "outbound", "on-error"],
     attributes: {
       apply: { ...required, values: ["always", "content-type-json"] },
-      "consider-accept-header": optional,
-      "parse-date": optional,
+      "consider-accept-header": fixedFlags.on,
+      "parse-date": fixedFlags.on,
       "namespace-separator": optional,
       "namespace-prefix": optional,
       "attribute-block-name": optional,

@@ -8,7 +8,7 @@ import {
   dynamic,
   type ElementTable,
   everywhere,
-  flag,
+  flags,
   inboundOnly,
   optional,
   required,
@@ -104,12 +104,12 @@ function names(use: Use, child: string): string[] {
 /** `cache-lookup`. Groups of developers do not exist here, so a response must not be shared by them. */
 function lookup(use: Use): Used[] | undefined {
   noteExternal(use)
-  const byDeveloper = use.fixedFlag("vary-by-developer", false)
-  const byGroups = use.fixedFlag("vary-by-developer-groups", false)
+  const byDeveloper = use.fixedFlag("vary-by-developer")
+  const byGroups = use.fixedFlag("vary-by-developer-groups")
   const parts = {
-    authorized: use.fixedFlag("allow-private-response-caching", false),
-    mustRevalidate: use.fixedFlag("must-revalidate", true),
-    downstream: use.choice("downstream-caching-type", ["none", "private", "public"], "none"),
+    authorized: use.fixedFlag("allow-private-response-caching"),
+    mustRevalidate: use.fixedFlag("must-revalidate"),
+    downstream: use.choice("downstream-caching-type", ["none", "private", "public"]),
   }
   if (!complete(parts) || byDeveloper === undefined || byGroups === undefined) return undefined
   if (byGroups)
@@ -136,31 +136,38 @@ function lookup(use: Use): Used[] | undefined {
 function store(use: Use): Used[] | undefined {
   const parts = {
     seconds: use.seconds("duration"),
-    ...(use.has("cache-response") ? { storeIf: use.flag("cache-response", false) } : {}),
+    ...(use.has("cache-response") ? { storeIf: use.flag("cache-response") } : {}),
   }
   return complete(parts) ? use.step({ kind: "cache-store", ...parts }) : undefined
 }
 
 export const cache: ElementTable = {
   "cache-lookup": {
+    about: "Answers from the cache if it has a response for this request.",
     sections: inboundOnly,
     attributes: {
-      "vary-by-developer": requiredDynamic,
-      "vary-by-developer-groups": requiredDynamic,
+      "vary-by-developer": { ...requiredDynamic, flag: true },
+      "vary-by-developer-groups": { ...requiredDynamic, flag: true },
       "caching-type": caching,
-      "downstream-caching-type": { values: ["none", "private", "public"], dynamic: true },
-      "must-revalidate": flag,
-      "allow-private-response-caching": flag,
+      "downstream-caching-type": { values: ["none", "private", "public"], dynamic: true, byDefault: "none" },
+      "must-revalidate": flags.on,
+      "allow-private-response-caching": flags.off,
     },
     children: { "vary-by-header": vary, "vary-by-query-parameter": vary },
     lower: lookup,
   },
   "cache-store": {
+    about: "Stores the response in the cache, for requests that a `cache-lookup` looked up.",
     sections: ["outbound"],
-    attributes: { duration: requiredDynamic, "cache-response": flag, "caching-type": caching },
+    attributes: {
+      duration: requiredDynamic,
+      "cache-response": { flag: true, dynamic: true },
+      "caching-type": caching,
+    },
     lower: store,
   },
   "cache-lookup-value": {
+    about: "Reads a value of the cache into a variable.",
     sections: everywhere,
     attributes: {
       key: requiredDynamic,
@@ -171,6 +178,7 @@ export const cache: ElementTable = {
     lower: get,
   },
   "cache-store-value": {
+    about: "Stores a value in the cache.",
     sections: everywhere,
     attributes: {
       key: requiredDynamic,
@@ -181,11 +189,14 @@ export const cache: ElementTable = {
     lower: set,
   },
   "cache-remove-value": {
+    about: "Removes a value from the cache.",
     sections: everywhere,
     attributes: { key: requiredDynamic, "caching-type": caching },
     lower: remove,
   },
   "cache-value": {
+    about:
+      "Reads a value of the cache into a variable; if there is none, its policies make it, and it is stored.",
     sections: everywhere,
     attributes: {
       key: requiredDynamic,
@@ -208,6 +219,7 @@ function setVariable(use: Use): Used[] | undefined {
 
 export const variables: ElementTable = {
   "set-variable": {
+    about: "Sets a variable, for later policies.",
     sections: everywhere,
     attributes: { name: required, value: requiredDynamic },
     lower: setVariable,

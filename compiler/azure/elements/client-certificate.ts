@@ -2,7 +2,7 @@ import { canonicalName } from "../../../runtime/plan/distinguished-name.ts"
 import type { StepOf } from "../../../runtime/plan/steps.ts"
 import type { Used } from "../site.ts"
 import type { Use } from "../use.ts"
-import { inboundOnly, optional, type PolicyRow } from "./row.ts"
+import { fixedFlags, inboundOnly, optional, type PolicyRow } from "./row.ts"
 
 type Identity = NonNullable<StepOf<"validate-certificate">["identities"]>[number]
 
@@ -11,8 +11,8 @@ const always = ["validate-trust", "validate-not-before", "validate-not-after"] a
 
 /** `validate-client-certificate`. The listener has verified the certificate; what remains is whose it is. */
 function lowerClientCertificate(use: Use): Used[] | undefined {
-  const revocation = use.fixedFlag("validate-revocation", true)
-  const left = always.filter((name) => use.fixedFlag(name, true) === false)
+  const revocation = use.fixedFlag("validate-revocation")
+  const left = always.filter((name) => use.fixedFlag(name) === false)
   for (const name of left)
     use.report(
       "SP7011",
@@ -20,7 +20,7 @@ function lowerClientCertificate(use: Use): Used[] | undefined {
       `\`${name}="false"\` is not supported: the listener refuses such certificates`,
       "Remove it. A certificate without an authority can be a file of `ca` itself.",
     )
-  const ignores = use.fixedFlag("ignore-error", false)
+  const ignores = use.fixedFlag("ignore-error")
   if (ignores === true)
     use.report(
       "SP7011",
@@ -91,13 +91,14 @@ function digits(text: string, pattern: RegExp): string | undefined {
 }
 
 export const clientCertificateRow: PolicyRow = {
+  about: "Refuses requests without a client certificate that fits one of the identities.",
   sections: inboundOnly,
   attributes: {
-    "validate-revocation": optional,
-    "validate-trust": optional,
-    "validate-not-before": optional,
-    "validate-not-after": optional,
-    "ignore-error": optional,
+    "validate-revocation": fixedFlags.on,
+    "validate-trust": fixedFlags.on,
+    "validate-not-before": fixedFlags.on,
+    "validate-not-after": fixedFlags.on,
+    "ignore-error": fixedFlags.off,
   },
   children: {
     identities: {

@@ -5,7 +5,7 @@ import { shown } from "../../core/shown.ts"
 import type { ChildRow } from "../shape.ts"
 import type { Used } from "../site.ts"
 import { secondsMax, type Use } from "../use.ts"
-import { complete, inboundOnly, optional, type PolicyRow, values } from "./row.ts"
+import { complete, fixedFlags, inboundOnly, optional, type PolicyRow, values } from "./row.ts"
 
 /** The constant texts of a list. */
 function constants(use: Use, holder: string, item: string): string[] | undefined {
@@ -24,11 +24,11 @@ function cors(use: Use): Used[] | undefined {
     origins: use.child("allowed-origins")?.texts("origin")?.map(withoutSlash),
     headers: constants(use, "allowed-headers", "header"),
     expose: constants(use, "expose-headers", "header"),
-    credentials: use.fixedFlag("allow-credentials", false),
+    credentials: use.fixedFlag("allow-credentials"),
     maxAgeSeconds: methodsUse?.has("preflight-result-max-age")
       ? methodsUse.number("preflight-result-max-age", { max: secondsMax })
       : 0,
-    terminateUnmatched: use.fixedFlag("terminate-unmatched-request", true),
+    terminateUnmatched: use.fixedFlag("terminate-unmatched-request"),
   }
   if (!complete(parts) || methods === undefined) return undefined
   warnOfCors(use, parts.origins, methods)
@@ -69,8 +69,9 @@ function warnOfCors(use: Use, origins: readonly Text[], methods: readonly string
 }
 
 export const corsRow: PolicyRow = {
+  about: "Answers preflights of browsers, and allows requests from the listed origins.",
   sections: inboundOnly,
-  attributes: { "allow-credentials": optional, "terminate-unmatched-request": optional },
+  attributes: { "allow-credentials": fixedFlags.off, "terminate-unmatched-request": fixedFlags.on },
   children: {
     "allowed-origins": { required: true, children: { origin: values } },
     "allowed-methods": {
@@ -100,6 +101,7 @@ function crossDomain(use: Use): Used[] {
 
 /** Browser plug-ins used to request this. It does not affect other requests, so it is checked but makes no step. */
 export const crossDomainRow: PolicyRow = {
+  about: "Was read by browser plug-ins. It makes no step, because no current browser requests it.",
   sections: inboundOnly,
   children: {
     "cross-domain-policy": {

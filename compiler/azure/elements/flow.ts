@@ -8,6 +8,7 @@ import {
   dynamic,
   type ElementTable,
   everywhere,
+  flags,
   given,
   optional,
   required,
@@ -54,7 +55,7 @@ function retry(use: Use): Used[] | undefined {
     test: use.condition("condition"),
     times: use.count("count", { min: 1, max: 50 }),
     intervalSeconds: use.seconds("interval"),
-    fastFirst: use.flag("first-fast-retry", false),
+    fastFirst: use.flag("first-fast-retry"),
     ...given("maxSeconds", use.has("max-interval") ? use.seconds("max-interval") : undefined),
     ...given("deltaSeconds", use.has("delta") ? use.seconds("delta") : undefined),
   }
@@ -79,7 +80,7 @@ function nothingInside(use: Use): undefined {
 
 /** Each policy inside becomes a branch. */
 function wait(use: Use): Used[] | undefined {
-  const until = use.choice("for", ["all", "any"], "all")
+  const until = use.choice("for", ["all", "any"])
   const branches = elementsOf(use.element)
     // Each policy is a branch of its own.
     .map((child) => use.context.inside([child], use))
@@ -158,6 +159,7 @@ function mockResponse(use: Use): Used[] | undefined {
 
 export const flow: ElementTable = {
   choose: {
+    about: "Runs the policies of the first `when` whose condition is true, else those of `otherwise`.",
     sections: everywhere,
     children: {
       when: { many: true, attributes: { condition: requiredDynamic }, policies: true },
@@ -166,6 +168,7 @@ export const flow: ElementTable = {
     lower: choose,
   },
   retry: {
+    about: "Runs its policies again while the condition is true.",
     sections: everywhere,
     attributes: {
       condition: requiredDynamic,
@@ -173,30 +176,34 @@ export const flow: ElementTable = {
       interval: requiredDynamic,
       "max-interval": dynamic,
       delta: dynamic,
-      "first-fast-retry": dynamic,
+      "first-fast-retry": flags.off,
     },
     policies: true,
     lower: retry,
   },
   wait: {
+    about: "Runs its policies at the same time, until all of them or one of them is done.",
     sections: everywhere,
-    attributes: { for: { values: ["all", "any"] } },
+    attributes: { for: { values: ["all", "any"], byDefault: "all" } },
     policies: true,
     lower: wait,
   },
   "limit-concurrency": {
+    about: "Limits how many requests with the same key run its policies at the same time; answers 429.",
     sections: everywhere,
     attributes: { key: requiredDynamic, "max-count": required },
     policies: true,
     lower: limitConcurrency,
   },
   "return-response": {
+    about: "Ends the request with this response.",
     sections: everywhere,
     attributes: { "response-variable-name": optional },
     children: { "set-status": statusChild, "set-header": headerChild, "set-body": bodyChild },
     lower: returnResponse,
   },
   "mock-response": {
+    about: "Ends the request with the example of the OpenAPI document.",
     sections: everywhere,
     attributes: { "status-code": optional, "content-type": optional, index: optional },
     lower: mockResponse,

@@ -13,7 +13,7 @@ import {
   dynamic,
   type ElementTable,
   everywhere,
-  optional,
+  fixedFlags,
   required,
   requiredDynamic,
   values,
@@ -32,7 +32,10 @@ const actions: Readonly<Record<string, Action>> = {
 /** `<set-header>` as part of another element. */
 export const headerChild: ChildRow = {
   many: true,
-  attributes: { name: requiredDynamic, "exists-action": { dynamic: true, values: Object.keys(actions) } },
+  attributes: {
+    name: requiredDynamic,
+    "exists-action": { dynamic: true, values: Object.keys(actions), byDefault: "override" },
+  },
   children: { value: values },
 }
 
@@ -46,7 +49,7 @@ export function messageOf(section: DocumentSection): "request" | "response" {
 
 /** The action and the values of `set-header` or `set-query-parameter`. */
 function settingOf(use: Use): { action: Action; values: Text[] } | undefined {
-  const word = use.choice("exists-action", ["override", "skip", "append", "delete"], "override")
+  const word = use.choice("exists-action", ["override", "skip", "append", "delete"])
   const texts = use.texts("value")
   if (word === undefined || texts === undefined) return undefined
   const action = actions[word] as Action
@@ -207,7 +210,7 @@ function push(parts: TextPart[], text: string): void {
 /** `rewrite-uri`. Parameters in braces are replaced; those of the query that the template uses are removed. */
 function rewrite(use: Use): Used[] | undefined {
   const value = use.value("template")
-  const keepQuery = use.fixedFlag("copy-unmatched-params", true)
+  const keepQuery = use.fixedFlag("copy-unmatched-params")
   if (value === undefined) return undefined
   const isMade = value.kind === "code" || value.behind !== undefined
   const parameters = isMade ? namedInBraces(use, value.span) : {}
@@ -250,13 +253,34 @@ function matchedAway(use: Use, { parts }: Extract<ElementValue, { kind: "text" }
 }
 
 export const message: ElementTable = {
-  "set-header": { ...headerChild, sections: everywhere, lower: setHeader },
-  "set-query-parameter": { ...headerChild, sections: ["inbound", "backend"], lower: setQuery },
-  "set-method": { ...methodChild, sections: ["inbound", "backend", "on-error"], lower: setMethod },
-  "set-status": { ...statusChild, sections: everywhere, lower: setStatus },
-  "rewrite-uri": {
+  "set-header": {
+    ...headerChild,
+    about: "Sets, adds or removes a header of the message.",
+    sections: everywhere,
+    lower: setHeader,
+  },
+  "set-query-parameter": {
+    ...headerChild,
+    about: "Sets, adds or removes a query parameter of the request.",
     sections: ["inbound", "backend"],
-    attributes: { template: { ...required, dynamic: true }, "copy-unmatched-params": optional },
+    lower: setQuery,
+  },
+  "set-method": {
+    ...methodChild,
+    about: "Sets the method of the request.",
+    sections: ["inbound", "backend", "on-error"],
+    lower: setMethod,
+  },
+  "set-status": {
+    ...statusChild,
+    about: "Sets the status of the response.",
+    sections: everywhere,
+    lower: setStatus,
+  },
+  "rewrite-uri": {
+    about: "Sets the path of the request to the backend, from a template.",
+    sections: ["inbound", "backend"],
+    attributes: { template: { ...required, dynamic: true }, "copy-unmatched-params": fixedFlags.on },
     lower: rewrite,
   },
 }

@@ -13,7 +13,7 @@ import {
   dynamic,
   type ElementTable,
   everywhere,
-  flag,
+  flags,
   given,
   optional,
   required,
@@ -29,7 +29,7 @@ const identity: ChildRow = {
     resource: requiredDynamic,
     "client-id": dynamic,
     "output-token-variable-name": optional,
-    "ignore-error": flag,
+    "ignore-error": flags.off,
   },
 }
 
@@ -66,7 +66,7 @@ function identityOf(use: Use): Authentication | undefined {
   // Selects an identity of the cloud. Here, the token client declared in gateway.conf determines the identity.
   if (use.has("client-id") && use.text("client-id") === undefined) return undefined
   // `ignore-error` has no effect here: without a token the backend refuses the request anyway.
-  if (use.flag("ignore-error", false) === undefined || resource === undefined) return undefined
+  if (use.flag("ignore-error") === undefined || resource === undefined) return undefined
   return use.context.host.identity(resource, use.spanOf("resource"))
 }
 
@@ -113,7 +113,7 @@ function requestOf(use: Use): Request | undefined {
   // APIM sends one `Authorization`, and its schema allows one of these children.
   const authenticationUse = Object.keys(ways).flatMap((name) => use.children(name))[0]
   const parts = {
-    mode: use.choice("mode", ["new", "copy"], "new"),
+    mode: use.choice("mode", ["new", "copy"]),
     url: partOf(use.child("set-url"), (each) => urlOf(each)),
     method: partOf(use.child("set-method"), methodOf),
     headers: headerLines(use),
@@ -155,7 +155,7 @@ function sendRequest(use: Use): Used[] | undefined {
   const parts = {
     request: requestOf(use),
     variable: use.constant("response-variable-name"),
-    ignoreError: use.flag("ignore-error", false),
+    ignoreError: use.flag("ignore-error"),
   }
   if (!complete(parts)) return undefined
   const { request, ...rest } = parts
@@ -182,7 +182,7 @@ function authenticate(use: Use): Used[] | undefined {
 /** The credential of a provider that the document names, shared by the whole gateway. */
 function authorizationContext(use: Use): Used[] | undefined {
   // Credentials of users are made in Azure's portal by each of them, which has no counterpart here.
-  if (use.choice("identity-type", ["managed", "jwt"], "managed") === "jwt")
+  if (use.choice("identity-type", ["managed", "jwt"]) === "jwt")
     return use.report(
       "SP7011",
       use.spanOf("identity-type"),
@@ -192,7 +192,7 @@ function authorizationContext(use: Use): Used[] | undefined {
   const provider = use.text("provider-id")
   const id = use.text("authorization-id")
   const output = use.constant("context-variable-name")
-  if (use.flag("ignore-error", false) === undefined) return undefined
+  if (use.flag("ignore-error") === undefined) return undefined
   if (provider === undefined || id === undefined || output === undefined) return undefined
   const { host } = use.context
   const authentication = host.authorization(
@@ -261,38 +261,57 @@ function quoted(value: Text): Text {
 
 export const requests: ElementTable = {
   "send-request": {
+    about: "Sends a request of its own and stores the response in a variable.",
     sections: everywhere,
     attributes: {
-      mode: { values: ["new", "copy"] },
+      mode: { values: ["new", "copy"], byDefault: "new" },
       "response-variable-name": required,
       timeout: dynamic,
-      "ignore-error": flag,
+      "ignore-error": flags.off,
     },
     children: requestChildren,
     lower: sendRequest,
   },
   "send-one-way-request": {
+    about: "Sends a request of its own and does not wait for the response.",
     sections: everywhere,
-    attributes: { mode: { values: ["new", "copy"] }, timeout: dynamic },
+    attributes: { mode: { values: ["new", "copy"], byDefault: "new" }, timeout: dynamic },
     children: requestChildren,
     lower: sendOneWay,
   },
-  "authentication-basic": { ...basic, sections: ["inbound", "backend"], lower: authenticate },
-  "authentication-certificate": { ...certificate, sections: ["inbound", "backend"], lower: authenticate },
-  "authentication-managed-identity": { ...identity, sections: everywhere, lower: authenticate },
+  "authentication-basic": {
+    ...basic,
+    about: "Sends a user name and a password to the backend.",
+    sections: ["inbound", "backend"],
+    lower: authenticate,
+  },
+  "authentication-certificate": {
+    ...certificate,
+    about: "Presents a client certificate to the backend.",
+    sections: ["inbound", "backend"],
+    lower: authenticate,
+  },
+  "authentication-managed-identity": {
+    ...identity,
+    about: "Sends a token of the declared identity to the backend.",
+    sections: everywhere,
+    lower: authenticate,
+  },
   "get-authorization-context": {
+    about: "Gets the token of a declared client and stores it in a variable.",
     sections: ["inbound"],
     attributes: {
       "provider-id": requiredDynamic,
       "authorization-id": requiredDynamic,
       "context-variable-name": required,
-      "identity-type": { values: ["managed", "jwt"] },
+      "identity-type": { values: ["managed", "jwt"], byDefault: "managed" },
       identity: dynamic,
-      "ignore-error": flag,
+      "ignore-error": flags.off,
     },
     lower: authorizationContext,
   },
   "send-service-bus-message": {
+    about: "Sends a message to a queue or a topic of Service Bus.",
     sections: everywhere,
     attributes: {
       "queue-name": dynamic,

@@ -4,6 +4,8 @@ import type { Use } from "../use.ts"
 
 /** A policy: the sections that allow it, its content, and its steps. */
 export interface PolicyRow extends Shape {
+  /** What it does, in a sentence, for editors. */
+  readonly about: string
   readonly sections: readonly DocumentSection[]
   /** Makes the steps. Undefined when a value is wrong (reported). */
   readonly lower: (use: Use) => Used[] | undefined
@@ -18,7 +20,16 @@ export const required: AttributeRow = { required: true }
 export const optional: AttributeRow = {}
 export const dynamic: AttributeRow = { dynamic: true }
 export const requiredDynamic: AttributeRow = { required: true, dynamic: true }
-export const flag: AttributeRow = { dynamic: true }
+/** `true` or `false`, by what holds without the attribute. */
+export const fixedFlags: Readonly<Record<"on" | "off", AttributeRow>> = {
+  on: { flag: true, byDefault: "true" },
+  off: { flag: true, byDefault: "false" },
+}
+/** The same, where an expression is allowed. */
+export const flags: Readonly<Record<"on" | "off", AttributeRow>> = {
+  on: { ...fixedFlags.on, dynamic: true },
+  off: { ...fixedFlags.off, dynamic: true },
+}
 
 /** `<value>` with text, any number of them. */
 export const values: ChildRow = { text: "value", many: true }

@@ -5,7 +5,7 @@ import {
   complete,
   dynamic,
   type ElementTable,
-  flag,
+  flags,
   inboundOnly,
   optional,
   type PolicyRow,
@@ -54,7 +54,7 @@ function lookup(use: Use): Used[] | undefined {
   const parts = {
     backend: id === undefined ? undefined : use.context.host.backend(id, use.spanOf("embeddings-backend-id")),
     distance: distanceOf(use),
-    ignoreSystem: use.fixedFlag("ignore-system-messages", false),
+    ignoreSystem: use.fixedFlag("ignore-system-messages"),
     ...(use.has("max-message-count")
       ? { messagesMax: use.number("max-message-count", { min: 1, max: 10_000 }) }
       : {}),
@@ -80,12 +80,13 @@ function store(use: Use): Used[] | undefined {
 }
 
 const lookupRow: PolicyRow = {
+  about: "Reads the semantic cache, which always misses here.",
   sections: inboundOnly,
   attributes: {
     "score-threshold": required,
     "embeddings-backend-id": required,
     "embeddings-backend-auth": optional,
-    "ignore-system-messages": flag,
+    "ignore-system-messages": flags.off,
     "max-message-count": dynamic,
     "cache-id": optional,
   },
@@ -93,6 +94,7 @@ const lookupRow: PolicyRow = {
   lower: lookup,
 }
 const storeRow: PolicyRow = {
+  about: "Stores in the semantic cache, which always misses here: it makes no step.",
   sections: ["outbound"],
   attributes: { duration: requiredDynamic },
   lower: store,

@@ -30,7 +30,7 @@ function trace(use: Use): Used[] | undefined {
   })
   const parts = {
     source: use.text("source"),
-    severity: use.choice("severity", ["verbose", "information", "error"], "verbose"),
+    severity: use.choice("severity", ["verbose", "information", "error"]),
     message: text,
   }
   if (!complete(parts) || metadata.includes(undefined)) return undefined
@@ -142,6 +142,7 @@ function logToHub(use: Use): Used[] | undefined {
 const dimensions: ChildRow = { many: true, attributes: { name: required, value: dynamic } }
 
 const tokenMetric: ElementTable[string] = {
+  about: "Counts the tokens of a language model in metrics.",
   sections: inboundOnly,
   attributes: { namespace: optional },
   children: { dimension: dimensions },
@@ -170,8 +171,12 @@ function numberOf(use: Use): Metric["value"] | undefined {
 
 export const telemetry: ElementTable = {
   trace: {
+    about: "Writes a message to the log.",
     sections: everywhere,
-    attributes: { source: requiredDynamic, severity: { values: ["verbose", "information", "error"] } },
+    attributes: {
+      source: requiredDynamic,
+      severity: { values: ["verbose", "information", "error"], byDefault: "verbose" },
+    },
     children: {
       message: { text: "value" },
       metadata: { many: true, attributes: { name: required, value: requiredDynamic } },
@@ -180,6 +185,7 @@ export const telemetry: ElementTable = {
     lower: trace,
   },
   "emit-metric": {
+    about: "Counts in a metric.",
     sections: everywhere,
     attributes: { name: required, namespace: optional, value: dynamic },
     children: { dimension: dimensions },
@@ -188,6 +194,7 @@ export const telemetry: ElementTable = {
   "llm-emit-token-metric": tokenMetric,
   "azure-openai-emit-token-metric": tokenMetric,
   "log-to-eventhub": {
+    about: "Sends a message to an event hub.",
     sections: everywhere,
     attributes: { "logger-id": required, "partition-id": dynamic, "partition-key": dynamic },
     text: "body",

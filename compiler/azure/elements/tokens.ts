@@ -11,7 +11,7 @@ import {
   complete,
   dynamic,
   type ElementTable,
-  flag,
+  flags,
   given,
   inboundOnly,
   optional,
@@ -24,7 +24,7 @@ type ValidateJwt = Extract<Step, { kind: "validate-jwt" }>
 
 const claimChild: ChildRow = {
   many: true,
-  attributes: { name: required, match: { values: ["all", "any"] }, separator: optional },
+  attributes: { name: required, match: { values: ["all", "any"], byDefault: "all" }, separator: optional },
   children: { value: values },
 }
 const list = (item: string): ChildRow => ({ children: { [item]: values } })
@@ -64,7 +64,7 @@ function claimsOf(use: Use): ClaimRule[] | undefined {
   const rules = (use.child("required-claims")?.children("claim") ?? []).map((each) => {
     const parts = {
       claim: each.constant("name"),
-      match: each.choice("match", ["all", "any"], "all"),
+      match: each.choice("match", ["all", "any"]),
       separator: each.has("separator") ? each.constant("separator") : "",
       values: each.texts("value"),
     }
@@ -84,7 +84,7 @@ function commonOf(use: Use): Omit<ValidateJwt, "kind" | "issuers"> | undefined {
   const parts = {
     from: sourceOf(use),
     claims: claimsOf(use),
-    requireExpiration: use.flag("require-expiration-time", true),
+    requireExpiration: use.flag("require-expiration-time"),
     status,
     ...textsOf(use, "audiences", "audience"),
     ...(use.has("clock-skew") ? { clockSkewSeconds: use.seconds("clock-skew") } : {}),
@@ -126,7 +126,7 @@ function wantsEncrypted(use: Use): boolean {
 function validateJwt(use: Use): Used[] | undefined {
   const { host } = use.context
   // APIM can accept unsigned tokens. Nobody can say who made them, so there is no such step here.
-  if (use.fixedFlag("require-signed-tokens", true) !== true)
+  if (use.fixedFlag("require-signed-tokens") !== true)
     return use.report(
       "SP7011",
       use.spanOf("require-signed-tokens"),
@@ -307,15 +307,16 @@ const common = {
   "token-value": dynamic,
   "failed-validation-httpcode": dynamic,
   "failed-validation-error-message": dynamic,
-  "require-expiration-time": flag,
+  "require-expiration-time": flags.on,
   "require-scheme": optional,
-  "require-signed-tokens": flag,
+  "require-signed-tokens": flags.on,
   "clock-skew": dynamic,
   "output-token-variable-name": optional,
 }
 
 export const tokens: ElementTable = {
   "validate-jwt": {
+    about: "Refuses requests without a valid JSON Web Token.",
     sections: inboundOnly,
     attributes: common,
     children: {
@@ -341,6 +342,7 @@ export const tokens: ElementTable = {
     lower: validateJwt,
   },
   "validate-azure-ad-token": {
+    about: "Refuses requests without a valid token of Microsoft Entra ID.",
     sections: inboundOnly,
     attributes: { "tenant-id": required, ...common },
     children: {

@@ -6,7 +6,7 @@ import { describedContents } from "../../openapi/schema-overrides.ts"
 import type { Used } from "../site.ts"
 import type { Use } from "../use.ts"
 import { messageOf } from "./message.ts"
-import { complete, type ElementTable, given, optional, required } from "./row.ts"
+import { complete, type ElementTable, fixedFlags, given, optional, required } from "./row.ts"
 import { actionOf, actions, errors, errorsOf, requiredAction } from "./validation.ts"
 
 type Plan = StepOf<"validate-content">
@@ -29,8 +29,8 @@ function mediaOf(use: Use, name: string): string | undefined {
 /** The attributes of the element that override the schema. */
 function overridesOf(use: Use): SchemaOverrides | undefined {
   const name = "allow-additional-properties"
-  const additional = use.has(name) ? use.fixedFlag(name, false) : null
-  const anyCase = use.fixedFlag("case-insensitive-property-names", false)
+  const additional = use.has(name) ? use.fixedFlag(name) : null
+  const anyCase = use.fixedFlag("case-insensitive-property-names")
   // Absent means "as the schema says", which is neither true nor false.
   if (additional === undefined || anyCase === undefined) return undefined
   return { ...given("additional", additional ?? undefined), ...(anyCase ? { anyCase } : {}) }
@@ -38,7 +38,7 @@ function overridesOf(use: Use): SchemaOverrides | undefined {
 
 /** Uses the named schema, otherwise the schemas of the operation's OpenAPI document. */
 function contentsOf(use: Use): readonly Content[] | undefined {
-  const as = use.choice("validate-as", ["json", "xml", "soap"], "json")
+  const as = use.choice("validate-as", ["json", "xml", "soap"])
   const overrides = overridesOf(use)
   // An empty `type` means every type, as if it were absent.
   const media = use.has("type") && use.constant("type") !== "" ? mediaOf(use, "type") : "*"
@@ -183,6 +183,7 @@ const foundAction = { ...requiredAction, dynamic: true as const }
 
 export const contentValidation: ElementTable = {
   "validate-content": {
+    about: "Checks the body by its size, media type and schema.",
     sections: ["inbound", "outbound", "on-error"],
     attributes: {
       "unspecified-content-type-action": foundAction,
@@ -205,8 +206,8 @@ export const contentValidation: ElementTable = {
           action: requiredAction,
           "schema-id": optional,
           "schema-ref": optional,
-          "allow-additional-properties": optional,
-          "case-insensitive-property-names": optional,
+          "allow-additional-properties": { flag: true },
+          "case-insensitive-property-names": fixedFlags.off,
         },
       },
     },

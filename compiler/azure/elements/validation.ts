@@ -12,9 +12,9 @@ type Action = "ignore" | "detect" | "prevent"
 
 /** Possible actions for a violation. */
 export const actions: readonly Action[] = ["ignore", "detect", "prevent"]
-const action: AttributeRow = { values: actions }
+const action: AttributeRow = { values: actions, byDefault: "prevent" }
 /** A required attribute with an action. */
-export const requiredAction: AttributeRow = { required: true, values: actions }
+export const requiredAction: AttributeRow = { ...action, required: true }
 /** Attributes that name the variable for the errors found. */
 export const errors: Readonly<Record<string, AttributeRow>> = {
   "errors-variable-name": optional,
@@ -22,7 +22,7 @@ export const errors: Readonly<Record<string, AttributeRow>> = {
 }
 
 /** The action of an attribute. */
-export const actionOf = (use: Use, name: string): Action | undefined => use.choice(name, actions, "prevent")
+export const actionOf = (use: Use, name: string): Action | undefined => use.choice(name, actions)
 
 /** Both spellings of the attribute are in use. */
 export function errorsOf(use: Use): { errors?: string } {
@@ -234,12 +234,14 @@ const parameterList: ChildRow = {
 
 export const validation: ElementTable = {
   "validate-status-code": {
+    about: "Checks the status of the response by the OpenAPI document.",
     sections: ["outbound", "on-error"],
     attributes: { "unspecified-status-code-action": requiredAction, ...errors },
     children: { "status-code": { many: true, attributes: { code: required, action: requiredAction } } },
     lower: validateStatus,
   },
   "validate-headers": {
+    about: "Checks the headers of the response by the OpenAPI document.",
     sections: ["outbound", "on-error"],
     attributes: {
       "specified-header-action": requiredAction,
@@ -250,6 +252,7 @@ export const validation: ElementTable = {
     lower: validateHeaders,
   },
   "validate-parameters": {
+    about: "Checks the parameters of the request by the OpenAPI document.",
     sections: inboundOnly,
     attributes: {
       "specified-parameter-action": requiredAction,
