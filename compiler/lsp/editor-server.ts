@@ -20,7 +20,7 @@ import {
   symbolOf,
   workspaceEditOf,
 } from "./convert.ts"
-import type { EditorProject } from "./project.ts"
+import type { EditorProject, LspFindings } from "./project.ts"
 import type { EditorProjects } from "./projects.ts"
 
 /** What `sallyport/requests` answers. */
@@ -30,12 +30,18 @@ interface RequestsAnswer {
   readonly requests: readonly ProposedRequest[]
 }
 
+/** How long nothing is typed before gateway tests are read again. */
+const idleMs = 300
+
 /** One editor: its requests, answered by its projects. */
 export class EditorServer {
   readonly #connection: Connection
   readonly #projects: EditorProjects
   /** Addresses whose findings the editor shows. */
   #shown: ReadonlySet<string> = new Set()
+  #shownTests: ReadonlySet<string> = new Set()
+  /** Begins to read gateway tests again. */
+  #idle: NodeJS.Timeout | undefined
   /** What the editor asks again at a request of the server. */
   readonly #refreshes: { readonly hints: boolean; readonly lenses: boolean }
   #isTelling = false
@@ -145,6 +151,7 @@ export class EditorServer {
   /** Sends the findings of the newest texts. Texts that arrive meanwhile are compiled together afterwards. */
   tell(): void {
     this.#isStale = true
+    clearTimeout(this.#idle)
     if (this.#isTelling) return
     this.#isTelling = true
     // After the messages that have arrived already.
@@ -162,10 +169,9 @@ export class EditorServer {
       this.#isStale = false
       for (const project of this.#projects.all) await project.refresh()
       if (this.#isStale) continue
-      const { findings } = this.#projects
-      for (const uri of this.#shown) if (!findings.has(uri)) await this.#show(uri, [])
-      this.#shown = new Set(findings.keys())
-      for (const [uri, each] of findings) await this.#show(uri, each)
+      this.#shown = await this.#send(this.#projects.findings, this.#shown)
+      clearTimeout(this.#idle)
+      this.#idle = setTimeout(() => this.#tellTests(), idleMs)
       // They can depend on other files than the one that was changed.
       if (this.#refreshes.hints) this.#connection.languages.inlayHint.refresh().catch(() => undefined)
       if (this.#refreshes.lenses)
@@ -173,8 +179,22 @@ export class EditorServer {
     }
   }
 
-  async #show(uri: string, diagnostics: readonly LspDiagnostic[]): Promise<void> {
-    await this.#connection.sendDiagnostics({ uri, diagnostics: [...diagnostics] })
+  /** Findings of gateway tests follow when nothing is being typed: they need a plan. */
+  #tellTests(): void {
+    const refreshed = async () => {
+      for (const project of this.#projects.all) await project.refreshTests()
+      if (!this.#isStale) this.#shownTests = await this.#send(this.#projects.testFindings, this.#shownTests)
+    }
+    refreshed().catch((error: unknown) => this.#connection.console.error(String(error)))
+  }
+
+  /** Sends findings, and empty lists for files that have no more; returns which files have some. */
+  async #send(findings: LspFindings, shown: ReadonlySet<string>): Promise<ReadonlySet<string>> {
+    const send = (uri: string, diagnostics: LspDiagnostic[]) =>
+      this.#connection.sendDiagnostics({ uri, diagnostics })
+    for (const uri of shown) if (!findings.has(uri)) await send(uri, [])
+    for (const [uri, each] of findings) await send(uri, [...each])
+    return new Set(findings.keys())
   }
 
   /** Asks the project that answers for a document. */

@@ -1,9 +1,14 @@
 import { isAbsolute, join, relative, sep } from "node:path"
 import { pathToFileURL } from "node:url"
 import type { Diagnostic as LspDiagnostic } from "vscode-languageserver"
+import type { Diagnostic } from "../core/diagnostic.ts"
 import { DiskFiles } from "../core/disk-files.ts"
 import { LanguageService } from "../service/language-service.ts"
 import { diagnosticOf, type UriOf } from "./convert.ts"
+import { gatewayTestReader } from "./gateway-tests.ts"
+
+/** Findings by the address of the file, without empty lists. */
+export type LspFindings = ReadonlyMap<string, readonly LspDiagnostic[]>
 
 /** The project of one gateway.conf: its folder, its language service, and the findings that it had when they were last made. */
 export class EditorProject {
@@ -12,13 +17,14 @@ export class EditorProject {
   readonly service: LanguageService
   #isStale = true
   #sources: ReadonlySet<string> = new Set()
-  #findings: ReadonlyMap<string, readonly LspDiagnostic[]> = new Map()
+  #findings: LspFindings = new Map()
+  #testFindings: LspFindings = new Map()
 
   /** `folder`: absolute. `entry`: the first file of the project, relative to the folder. */
   constructor(folder: string, entry: string) {
     this.folder = folder
     this.entry = entry
-    this.service = new LanguageService(new DiskFiles(folder), entry)
+    this.service = new LanguageService(new DiskFiles(folder), entry, gatewayTestReader(folder))
   }
 
   /** The path of a file, relative to the folder; undefined for a file outside of it. */
@@ -34,8 +40,13 @@ export class EditorProject {
   }
 
   /** The findings by the address of the file, without empty lists. Call `refresh` first. */
-  get findings(): ReadonlyMap<string, readonly LspDiagnostic[]> {
+  get findings(): LspFindings {
     return this.#findings
+  }
+
+  /** The same of open gateway tests. Call `refreshTests` first. */
+  get testFindings(): LspFindings {
+    return this.#testFindings
   }
 
   /** Whether gateway.conf led to a file when the findings were made. */
@@ -50,10 +61,20 @@ export class EditorProject {
     const [found, sources] = await Promise.all([this.service.findings(), this.service.sources()])
     // A folder without a gateway.conf is no mistake: its models and tests are read each for itself.
     const isMissing = this.service.file(this.entry) === undefined
-    const shown = [...found].filter(([path, { length }]) => length > 0 && !(isMissing && path === this.entry))
     this.#sources = sources
-    this.#findings = new Map(
-      shown.map(([path, all]) => [this.uriOf(path), all.map((each) => diagnosticOf(each, this.uriOf))]),
+    this.#findings = this.#shown([...found].filter(([path]) => !(isMissing && path === this.entry)))
+  }
+
+  /** Makes the findings of open gateway tests again. This may compile the whole project. */
+  async refreshTests(): Promise<void> {
+    this.#testFindings = this.#shown([...(await this.service.testFindings())])
+  }
+
+  #shown(found: readonly (readonly [path: string, findings: readonly Diagnostic[]])[]): LspFindings {
+    return new Map(
+      found
+        .filter(([, { length }]) => length > 0)
+        .map(([path, all]) => [this.uriOf(path), all.map((each) => diagnosticOf(each, this.uriOf))]),
     )
   }
 }

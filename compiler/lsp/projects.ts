@@ -2,7 +2,7 @@ import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Diagnostic as LspDiagnostic } from "vscode-languageserver"
 import { DiskFiles } from "../core/disk-files.ts"
-import { EditorProject, pathIn } from "./project.ts"
+import { EditorProject, type LspFindings, pathIn } from "./project.ts"
 
 /** A document that the editor has open. */
 interface OpenDocument {
@@ -100,10 +100,19 @@ export class EditorProjects {
   }
 
   /** The findings by address: of all files of the projects, and of open documents that belong to none. Refresh the projects first. */
-  get findings(): ReadonlyMap<string, readonly LspDiagnostic[]> {
+  get findings(): LspFindings {
+    return this.#findingsOf(({ findings }) => findings)
+  }
+
+  /** The same of open gateway tests. Refresh their findings in the projects first. */
+  get testFindings(): LspFindings {
+    return this.#findingsOf(({ testFindings }) => testFindings)
+  }
+
+  #findingsOf(of: (project: EditorProject) => LspFindings): LspFindings {
     const all = new Map<string, LspDiagnostic[]>()
     for (const project of this.#projects.values())
-      for (const [uri, findings] of project.findings) {
+      for (const [uri, findings] of of(project)) {
         if (this.#isOfAnother(uri, project)) continue
         // A file of two projects has most of its findings in both.
         const known = new Set(all.get(uri)?.map((each) => JSON.stringify(each)))

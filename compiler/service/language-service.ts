@@ -28,6 +28,7 @@ import { ProjectWords } from "./project-words.ts"
 import { type ProposedRequest, requestsAt } from "./requests-at.ts"
 import { placeText } from "./routes-at.ts"
 import { type SemanticToken, tokensOfGateway, tokensOfModel } from "./semantic-tokens.ts"
+import { type GatewayTestReader, isGatewayTests, TestFindings } from "./test-findings.ts"
 import { isOfProject, testNamesOf } from "./test-names.ts"
 import { completeYaml, hoverYaml, isKnownYaml, type YamlTerms } from "./yaml-help.ts"
 
@@ -98,29 +99,38 @@ export class LanguageService {
   readonly #files: OpenFiles
   readonly #entry: string
   readonly #kept = new KeptParts()
+  readonly #tests: TestFindings | undefined
   #analysis: Promise<Analysis> | undefined
   #last: Promise<unknown> = Promise.resolve()
 
-  /** `entry`: the first file of the project, normally `gateway.conf`. */
-  constructor(files: Files, entry: string) {
+  /** `entry`: the first file of the project, normally `gateway.conf`. `readTests`: reads gateway tests; without it they have no findings. */
+  constructor(files: Files, entry: string, readTests?: GatewayTestReader) {
     this.#files = new OpenFiles(files)
     this.#entry = entry
+    this.#tests = readTests && new TestFindings(this.#files, readTests)
   }
 
   /** Opens a document, or changes its text. */
   set(path: string, text: string): void {
-    if (this.#files.set(path, text)) this.#analysis = undefined
+    if (this.#files.set(path, text)) this.#outdate(path)
   }
 
   /** Closes a document: what is stored counts again. */
   close(path: string): void {
     this.#files.delete(path)
-    this.#analysis = undefined
+    this.#outdate(path)
   }
 
   /** A stored file has changed. */
   changed(): void {
+    this.#outdate()
+  }
+
+  /** `path`: the only document that has changed. */
+  #outdate(path?: string): void {
     this.#analysis = undefined
+    // A plan does not depend on tests of the gateway.
+    if (path === undefined || !isGatewayTests(path)) this.#tests?.forget()
   }
 
   /** The text of a file as the service sees it. */
@@ -139,6 +149,19 @@ export class LanguageService {
       else known.push(finding)
     }
     for (const path of this.#files.paths) if (!found.has(path)) found.set(path, this.#findingsAlone(path))
+    return found
+  }
+
+  /**
+   * The findings of the open gateway tests by path, with empty lists. Apart from `findings`, because names in tests are those of a plan: after a change of the
+   * project it has to be compiled as a whole.
+   */
+  async testFindings(): Promise<ReadonlyMap<string, readonly Diagnostic[]>> {
+    const found = new Map<string, readonly Diagnostic[]>()
+    for (const path of this.#files.paths.filter(isGatewayTests)) {
+      const file = this.#read(path)
+      if (file !== undefined && this.#tests !== undefined) found.set(path, await this.#tests.of(file))
+    }
     return found
   }
 
@@ -360,13 +383,13 @@ export class LanguageService {
     return report.sorted().filter(({ span }) => span?.file.path === path)
   }
 
-  #yamlTerms(path: string, { program, names }: Analysis): YamlTerms {
+  #yamlTerms(path: string, { program, names, insight }: Analysis): YamlTerms {
     const folder = path.slice(0, path.lastIndexOf("/") + 1)
     const filesBeside = (pattern: string) =>
       this.#files.glob(`${folder}${pattern}`).paths.flatMap((each) => {
         return each === path ? [] : [each.slice(folder.length)]
       })
-    return { program, names, filesBeside }
+    return { program, names, routes: () => [...insight.routes.keys()].map(({ key }) => key), filesBeside }
   }
 
   #fileOf(path: string, compiled: Compiled): SourceFile | undefined {

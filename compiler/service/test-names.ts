@@ -53,7 +53,7 @@ export function isOfProject(
 }
 
 /** The gateway.conf of the folder of a file, or of the nearest folder around it. */
-function nearestEntry(path: string, files: Files): string | undefined {
+export function nearestEntry(path: string, files: Files): string | undefined {
   const folders = path.split("/").slice(0, -1)
   for (let depth = folders.length; depth >= 0; depth--) {
     const candidate = [...folders.slice(0, depth), "gateway.conf"].join("/")

@@ -1,4 +1,13 @@
-import { isMap, isScalar, type Node, parseAllDocuments, type Scalar, visit, type YAMLMap } from "yaml"
+import {
+  type Document,
+  isMap,
+  isScalar,
+  type Node,
+  parseAllDocuments,
+  type Scalar,
+  visit,
+  type YAMLMap,
+} from "yaml"
 import type { SourceFile } from "../core/source.ts"
 import gatewayTests from "../editor/schemas/gateway-tests.schema.json" with { type: "json" }
 import modules from "../editor/schemas/modules.schema.json" with { type: "json" }
@@ -28,6 +37,8 @@ interface YamlSchema {
 export interface YamlTerms {
   readonly program: Program
   readonly names: ProjectNames
+  /** The keys of all routes: `GET /v1/orders/{id}`. */
+  readonly routes: () => readonly string[]
   readonly filesBeside: (pattern: string) => readonly string[]
 }
 
@@ -63,6 +74,7 @@ interface YamlPlace {
   /** The map around it, and the map around that. */
   readonly map: YAMLMap | undefined
   readonly outer: YAMLMap | undefined
+  readonly document: Document
 }
 
 /** What can be written at an offset of a file of tests, or of `fga.mod`: keys, words, and names of the project. */
@@ -111,7 +123,7 @@ function placeOf(text: string, isMeant: (scalar: Scalar) => boolean): YamlPlace 
         const path = pathOf(ancestors as readonly Node[], isKey)
         const maps = (ancestors as readonly Node[]).filter((each) => isMap(each))
         const startsLine = /(?:^|\n)\s*$/.test(text.slice(0, scalar.range?.[0] ?? 0))
-        place = { path, isKey, startsLine, map: maps.at(-1), outer: maps.at(-2) }
+        place = { path, isKey, startsLine, map: maps.at(-1), outer: maps.at(-2), document }
         return visit.BREAK
       },
     })
@@ -184,12 +196,16 @@ function keysAt(
   })
   const names = path.at(-1) === "assertions" ? relationsOf(typeOfEntry(isKey ? outer : map), terms) : []
   const backends = path.at(-1) === "backends" ? named("backend", terms) : []
-  return [...keys, ...[...names, ...backends].map((each) => ({ ...each, insert: `${each.label}: ` }))]
+  const stores = path.join(".").endsWith("given.tuples") ? named("store", terms) : []
+  return [
+    ...keys,
+    ...[...names, ...backends, ...stores].map((each) => ({ ...each, insert: `${each.label}: ` })),
+  ]
 }
 
 /** Words of the schema, and names that the key asks for. */
 function valuesAt(
-  { path, isKey, map }: YamlPlace,
+  { path, isKey, map, document }: YamlPlace,
   root: YamlSchema,
   partial: string,
   terms: YamlTerms,
@@ -203,6 +219,7 @@ function valuesAt(
   return [
     ...words.map((label): CompletionProposal => ({ label, kind: "word" })),
     ...namesFor(key, partial, map, terms),
+    ...(key === "as" ? callersIn(document) : []),
   ]
 }
 
@@ -226,7 +243,9 @@ function namesFor(
     return relationsOf(set[1], terms).map((each) => ({ ...each, label: `${set[0]}${each.label}` }))
   }
   if (key === "name" && textIn(map, "context") !== undefined) return startingWith("condition ", "name", terms)
-  if (key === "subscription") return named("subscription", terms)
+  if (key === "subscription" || key === "product" || key === "api" || key === "issuer")
+    return named(key, terms)
+  if (key === "route") return terms.routes().map((label) => ({ label, kind: "operation" }))
   if (key === "model_file") return paths(["*.fga", "fga.mod"], terms)
   if (key === "contents") return paths(["**/*.fga"], terms)
   if (key === "tuple_file" || key === "tuple_files") return paths(["*.yaml", "*.json", "*.csv"], terms)
@@ -237,7 +256,22 @@ function paths(patterns: readonly string[], { filesBeside }: YamlTerms): Complet
   return patterns.flatMap(filesBeside).map((label) => ({ label, kind: "value" }))
 }
 
-function named(kind: "backend" | "subscription", { program }: YamlTerms): CompletionProposal[] {
+/** The names of callers that a document gives, to all of its tests or to one. */
+function callersIn(document: Document): CompletionProposal[] {
+  const names = new Set<string>()
+  visit(document, {
+    Pair(_, { key, value }) {
+      if (!isScalar(key) || key.value !== "callers" || !isMap(value)) return
+      for (const each of value.items) if (isScalar(each.key)) names.add(String(each.key.value))
+    },
+  })
+  return [...names].map((label) => ({ label, kind: "name", detail: "caller" }))
+}
+
+function named(
+  kind: "api" | "backend" | "issuer" | "product" | "store" | "subscription",
+  { program }: YamlTerms,
+): CompletionProposal[] {
   return program.all(kind).map(({ name }) => ({ label: name, kind: "name", detail: kind }))
 }
 

@@ -107,6 +107,29 @@ test("a broken text has findings and answers", async () => {
   await expect.poll(() => codes("apis.conf")).toEqual([])
 })
 
+test("gateway tests are judged by the names of the project, with what is typed in it", async () => {
+  const text = `given:
+  callers: { ann: { ip: 10.0.0.1 } }
+tests:
+  - request: GET /shop/orders/1
+    as: bob
+    expect: { route: "GET /shop/orders/{id}", statuss: 200 }
+`
+  await client.open("shop.gw.yaml", text)
+  const details = () => (client.findings.get("shop.gw.yaml") ?? []).map(({ message }) => message)
+  await expect.poll(details).toHaveLength(2)
+  expect(details().join()).toMatch(/no caller `bob`.*`statuss` is not a key/s)
+  expect(client.findings.get("shop.gw.yaml")?.[0]?.range.start.line).toBe(4)
+  await client.change("shop.gw.yaml", text.replace("bob", "ann").replace("statuss", "status"))
+  await expect.poll(details).toEqual([])
+  const apis = files["apis.conf"] ?? ""
+  await client.change("apis.conf", apis.replace("/orders/{id}", "/order/{id}"))
+  await expect.poll(() => details().join()).toContain("there is no route `GET /shop/orders/{id}`")
+  await client.change("apis.conf", apis)
+  await expect.poll(details).toEqual([])
+  await client.close("shop.gw.yaml")
+})
+
 test("hover, definition and references, over files and languages", async () => {
   const hover = await client.ask<Hover>("hover", "apis.conf", position("apis.conf", "require"))
   expect(JSON.stringify(hover.contents)).toContain("require RELATION of")

@@ -96,7 +96,7 @@ test.each<[what: string, text: string, span: string, says: string[], not: string
 ])("hover of a policy document: %s", async (_, text, span, says, not) => {
   const { service, offset } = opened(text)
   const found = await service.hover("a.xml", offset)
-  expect(found && found.span.file.text.slice(found.span.start, found.span.end)).toBe(span)
+  expect(found?.span.file.text.slice(found.span.start, found.span.end)).toBe(span)
   for (const each of says) expect(found?.markdown).toContain(each)
   for (const each of not) expect(found?.markdown).not.toContain(each)
 })

@@ -83,6 +83,16 @@ describe("completion in tests", () => {
       ["ann"],
       [],
     ],
+    [
+      "callers",
+      "a.gw.yaml",
+      "given:\n  callers:\n    ann: { token: {} }\n    bob: {}\ntests:\n  - as: │\n",
+      ["ann", "bob"],
+      ["acme"],
+    ],
+    ["routes", "a.gw.yaml", "tests:\n  - expect: { route: │ }\n", ["GET /shop/orders/{id}"], []],
+    ["stores", "a.gw.yaml", "given:\n  tuples:\n    a│: []\n", ["acme"], ["user"]],
+    ["products", "a.gw.yaml", "given:\n  subscriptions:\n    x: { product: │ }\n", ["gold"], ["ann"]],
     ["modules", "models/fga.mod", 'schema: "1.2"\ncontents:\n  - │\n', ["core.fga", "parts/other.fga"], []],
     ["keys of fga.mod", "models/fga.mod", "s│", ["schema", "contents"], []],
   ])("%s", async (_, path, text, labels, not) => {

@@ -1054,7 +1054,7 @@ export const rooms: readonly Room[] = [
     path: "compiler/service",
     doors: [
       ...["completion-item", "inlay-hints", "language-service", "lenses", "outline", "requests-at"],
-      "semantic-tokens",
+      ...["semantic-tokens", "test-findings"],
     ],
     may: [
       "compiler/compile.ts",
@@ -1105,6 +1105,7 @@ export const rooms: readonly Room[] = [
     path: "compiler/lsp",
     doors: ["serve"],
     may: ["compiler/core", "compiler/core/disk-files.ts", "compiler/service"],
+    lazily: ["compiler/gateway-test"],
     packages: ["vscode-languageserver"],
     builtins: ["node:path", "node:stream", "node:url"],
   },
