@@ -19,6 +19,7 @@ import {
 import type { Diagnostic, Severity, TextEdit } from "../core/diagnostic.ts"
 import type { SourceFile, Span } from "../core/source.ts"
 import type { Completion } from "../service/completion-item.ts"
+import type { EngineQuestion } from "../service/engine-questions.ts"
 import type { InlayHint } from "../service/inlay-hints.ts"
 import type { CodeLens } from "../service/lenses.ts"
 import type { OutlineItem } from "../service/outline.ts"
@@ -136,6 +137,15 @@ export function inlayHintOf({ at, parts }: InlayHint, uriOf: UriOf): LspInlayHin
 /** A lens that only says something has a command without a name: editors show its title. */
 export function codeLensOf({ span, title }: CodeLens): LspCodeLens {
   return { range: rangeOf(span), command: { title, command: "" } }
+}
+
+/** A lens that asks a question when it is clicked. */
+export function askingLensOf(
+  { span, title }: CodeLens,
+  command: string,
+  question: EngineQuestion,
+): LspCodeLens {
+  return { range: rangeOf(span), command: { title, command, arguments: [question] } }
 }
 
 /** The names of the kinds and modifiers of tokens, which the numbers of `encodedTokens` mean. */

@@ -4,11 +4,15 @@ import {
   type Connection,
   type Diagnostic as LspDiagnostic,
   MarkupKind,
+  MessageType,
   type Position,
   ResponseError,
+  ShowMessageNotification,
 } from "vscode-languageserver"
+import type { EngineQuestion } from "../service/engine-questions.ts"
 import type { ProposedRequest } from "../service/requests-at.ts"
 import {
+  askingLensOf,
   codeLensOf,
   completionItemOf,
   diagnosticOf,
@@ -20,6 +24,7 @@ import {
   symbolOf,
   workspaceEditOf,
 } from "./convert.ts"
+import type { EngineAnswers } from "./engine-answers.ts"
 import type { EditorProject, LspFindings } from "./project.ts"
 import type { EditorProjects } from "./projects.ts"
 
@@ -37,6 +42,7 @@ const idleMs = 300
 export class EditorServer {
   readonly #connection: Connection
   readonly #projects: EditorProjects
+  readonly #answers: EngineAnswers
   /** Addresses whose findings the editor shows. */
   #shown: ReadonlySet<string> = new Set()
   #shownTests: ReadonlySet<string> = new Set()
@@ -47,9 +53,15 @@ export class EditorServer {
   #isTelling = false
   #isStale = false
 
-  constructor(connection: Connection, projects: EditorProjects, { workspace }: ClientCapabilities) {
+  constructor(
+    connection: Connection,
+    projects: EditorProjects,
+    answers: EngineAnswers,
+    { workspace }: ClientCapabilities,
+  ) {
     this.#connection = connection
     this.#projects = projects
+    this.#answers = answers
     this.#refreshes = {
       hints: workspace?.inlayHint?.refreshSupport === true,
       lenses: workspace?.codeLens?.refreshSupport === true,
@@ -115,9 +127,29 @@ export class EditorServer {
     return found ?? []
   }
 
-  async lenses(uri: string) {
-    const found = await this.#in(uri, ({ service }, path) => service.lenses(path))
-    return (found ?? []).map(codeLensOf)
+  /** `command`: asks a running engine the question that it gets. */
+  async lenses(uri: string, command: string) {
+    const found = await this.#in(uri, async ({ service }, path) => {
+      const asked = await service.engineQuestions(path)
+      return [
+        ...(await service.lenses(path)).map(codeLensOf),
+        ...asked.map((each) => askingLensOf(this.#answers.lensOf(each), command, each.question)),
+      ]
+    })
+    return found ?? []
+  }
+
+  /** Asks a running engine. The answer stands in the lens; an editor that does not ask for lenses again gets it as a message. */
+  async ask(question: EngineQuestion) {
+    const answer = await this.#answers.ask(question)
+    if (this.#refreshes.lenses)
+      this.#connection.sendRequest("workspace/codeLens/refresh").catch(() => undefined)
+    else
+      await this.#connection.sendNotification(ShowMessageNotification.type, {
+        type: MessageType.Info,
+        message: `Running engine: ${answer}`,
+      })
+    return answer
   }
 
   /** The answer to `sallyport/requests`; null for a document that belongs to no project. */

@@ -12,7 +12,11 @@ import {
 import { createConnection } from "vscode-languageserver/node"
 import { tokensLegend } from "./convert.ts"
 import { EditorServer } from "./editor-server.ts"
+import { EngineAnswers, type EngineAsker } from "./engine-answers.ts"
 import { EditorProjects } from "./projects.ts"
+
+/** Editors register the commands of all servers that they start, so each server needs a name of its own. */
+const askCommand = `sallyport.ask.${process.pid}`
 
 /** What the server offers. Texts are sent whole: a file of gateway.conf is small, and the service compiles the project for each text anyway. */
 const capabilities: InitializeResult["capabilities"] = {
@@ -27,6 +31,7 @@ const capabilities: InitializeResult["capabilities"] = {
   documentFormattingProvider: true,
   inlayHintProvider: true,
   codeLensProvider: {},
+  executeCommandProvider: { commands: [askCommand] },
   semanticTokensProvider: { legend: tokensLegend, full: true },
   codeActionProvider: { codeActionKinds: [CodeActionKind.QuickFix] },
   experimental: { requests: true },
@@ -40,6 +45,8 @@ export interface LspTerms {
   /** The first file of the project. */
   readonly entry: string
   readonly version: string
+  /** Asks a running engine, when a person clicks a question. */
+  readonly ask: EngineAsker
 }
 
 /** Answers an editor by the Language Server Protocol (3.17) until it ends the connection. Resolves then. */
@@ -51,7 +58,10 @@ export function serveEditor(input: Readable, output: Writable, terms: LspTerms):
   connection.onInitialize((params) => {
     const folders = foldersOf(params)
     const projects = new EditorProjects(folders.length === 0 ? [resolve(terms.folder)] : folders, terms.entry)
-    opened = { projects, server: new EditorServer(connection, projects, params.capabilities) }
+    opened = {
+      projects,
+      server: new EditorServer(connection, projects, new EngineAnswers(terms.ask), params.capabilities),
+    }
     follows = params.capabilities.workspace?.workspaceFolders === true
     return { capabilities, serverInfo: { name: "sallyport", version: terms.version } }
   })
@@ -114,7 +124,10 @@ function answer(connection: Connection, server: () => EditorServer): void {
   connection.onFoldingRanges(({ textDocument: { uri } }) => server().folds(uri))
   connection.onDocumentFormatting(({ textDocument: { uri } }) => server().format(uri))
   connection.onCodeAction(({ textDocument: { uri }, range }) => server().actions(uri, range.start, range.end))
-  connection.onCodeLens(({ textDocument: { uri } }) => server().lenses(uri))
+  connection.onCodeLens(({ textDocument: { uri } }) => server().lenses(uri, askCommand))
+  connection.onExecuteCommand(({ command, arguments: [question] = [] }) =>
+    command === askCommand && question !== undefined ? server().ask(question) : undefined,
+  )
   connection.languages.inlayHint.on(({ textDocument: { uri }, range }) =>
     server().hints(uri, range.start, range.end),
   )

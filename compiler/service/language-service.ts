@@ -14,6 +14,7 @@ import { formatModelFile } from "../model/format.ts"
 import { StoreFiles } from "../model-test/store-file.ts"
 import { completeGateway, completeModel } from "./completion.ts"
 import type { Completion } from "./completion-item.ts"
+import { type AskedAt, questionsOfOperations, questionsOfTests } from "./engine-questions.ts"
 import { hoverGateway, hoverName } from "./hover.ts"
 import { type InlayHint, inheritedHints } from "./inlay-hints.ts"
 import { type CodeLens, callerLenses } from "./lenses.ts"
@@ -292,6 +293,13 @@ export class LanguageService {
   async requests(path: string, offset: number): Promise<readonly ProposedRequest[]> {
     const { insight } = await this.#analysed()
     return requestsAt(path, offset, insight)
+  }
+
+  /** What of a file a running engine can be asked: assertions of tests, and who passes `require` statements with a known object. */
+  async engineQuestions(path: string): Promise<readonly AskedAt[]> {
+    const { insight } = await this.#analysed()
+    const file = /\.fga\.ya?ml$/.test(path) ? this.#read(path) : undefined
+    return file === undefined ? questionsOfOperations(path, insight) : questionsOfTests(file)
   }
 
   /** The meaning of the words of a file, in the order of the text. */

@@ -3,6 +3,7 @@ import { once } from "node:events"
 import { join, relative } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import {
+  type CodeLens,
   createProtocolConnection,
   type Diagnostic,
   type InitializeResult,
@@ -33,9 +34,11 @@ export class LspClient {
     this.#root = parts.root
   }
 
-  static async start(root: string): Promise<LspClient> {
+  /** `env`: variables besides those of this process. */
+  static async start(root: string, env: Readonly<Record<string, string>> = {}): Promise<LspClient> {
     const child = spawn(process.execPath, [bin, "lsp", "--stdio"], {
       cwd: root,
+      env: { ...process.env, ...env },
       stdio: ["pipe", "pipe", "inherit"],
     })
     const connection = createProtocolConnection(
@@ -93,6 +96,14 @@ export class LspClient {
   async folder(what: "added" | "removed", path: string): Promise<void> {
     const event = { added: [], removed: [], [what]: [{ name: path, uri: this.uri(path) }] }
     await this.#connection.sendNotification("workspace/didChangeWorkspaceFolders", { event })
+  }
+
+  /** Clicks a lens; resolves to the answer of its command. */
+  async click({ command }: CodeLens): Promise<unknown> {
+    return this.#connection.sendRequest("workspace/executeCommand", {
+      command: command?.command,
+      arguments: command?.arguments,
+    })
   }
 
   /** A request about a document. */

@@ -55,7 +55,10 @@ beforeAll(async () => {
     mkdirSync(dirname(join(root, path)), { recursive: true })
     writeFileSync(join(root, path), text)
   }
-  client = await LspClient.start(root)
+  // Nothing listens at the port of "discard".
+  client = await LspClient.start(root, {
+    ...{ SALLYPORT_CONTROL_URL: "http://127.0.0.1:9", SALLYPORT_CONTROL_TOKEN: "x".repeat(32) },
+  })
 })
 
 afterAll(async () => {
@@ -209,6 +212,18 @@ test("the requests that a place is about, with the first file of the project", a
     requests: [{ method: "GET", path: "/shop/orders/{id}" }],
   })
   expect(await client.requests("../elsewhere/gateway.conf", position("apis.conf", "require"))).toBeNull()
+})
+
+test("an assertion is asked of a running engine when it is clicked, and without one the lens says so", async () => {
+  const lenses = () => client.ask<CodeLens[]>("codeLens", "acme.fga.yaml")
+  const [lens, ...others] = await lenses()
+  expect(others).toEqual([])
+  expect(lens?.range.start).toEqual(at("acme.fga.yaml", "owner: true"))
+  expect(lens?.command?.title).toBe("Ask the running engine")
+  const question = { kind: "check", user: "user:ann", relation: "owner", object: "order:1", context: {} }
+  expect(lens?.command?.arguments).toEqual([question])
+  expect(await client.click(lens as CodeLens)).toMatch(/^no answer: /)
+  expect((await lenses())[0]?.command?.title).toMatch(/^Running engine: no answer: .*127\.0\.0\.1:9/)
 })
 
 test("completion, rename, outline, format", async () => {

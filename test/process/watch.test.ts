@@ -1,10 +1,48 @@
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { expect, it } from "vitest"
+import type { CodeLens } from "vscode-languageserver"
 import { openEvents } from "../authz/event-client.ts"
 import { run } from "../cli/run.ts"
+import { LspClient } from "../lsp/client.ts"
 import { createMigratedDatabase, describePostgres } from "../postgres.ts"
 import { author, control, freePorts, planOf, start, token } from "./project.ts"
 
 const tuple = (user: string) => ({ user: `user:${user}`, relation: "viewer", object: "order:1" })
+
+const gateway = `gateway shop { listen 127.0.0.1:8000 }
+authz { listen 127.0.0.1:8081; store acme { model "acme.fga" } }
+backend orders { url "http://127.0.0.1:9001" }
+api shop {
+  path "/shop"
+  auth none
+  backend orders
+  GET "/" { require viewer of "order:1" for "user:\${request.ip}" }
+}
+`
+
+/** An editor asks the engine, in which eve is the only viewer of order 1. */
+async function expectAnswersInEditor(env: Readonly<Record<string, string>>): Promise<void> {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), "sallyport-asking-")))
+  const model = "model\n  schema 1.1\ntype user\ntype order\n  relations\n    define viewer: [user]\n"
+  const check = (user: string) => `{ user: ${user}, object: order:1, assertions: { viewer: true } }`
+  const tests = `model_file: acme.fga\ntests:\n  - check:\n      - ${check("user:eve")}\n      - ${check("user:dan")}\n`
+  writeFileSync(join(root, "gateway.conf"), gateway)
+  writeFileSync(join(root, "acme.fga"), model)
+  writeFileSync(join(root, "acme.fga.yaml"), tests)
+  const client = await LspClient.start(root, env)
+  const lenses = async (path: string) =>
+    (await client.ask<CodeLens[]>("codeLens", path)).filter(({ command }) => command?.command !== "")
+  const titles = async (path: string) => {
+    for (const lens of await lenses(path)) await client.click(lens)
+    return (await lenses(path)).map(({ command }) => command?.title)
+  }
+  expect(await titles("acme.fga.yaml")).toEqual(["Running engine: allowed", "Running engine: denied"])
+  expect(await titles("gateway.conf")).toEqual(["Running engine, viewer of order:1: user:eve"])
+  await client.end()
+  rmSync(root, { recursive: true })
+}
 
 describePostgres("watching a store of a running process", () => {
   it("goes through the control listener, ends at once with the process, and goes on at the next", async () => {
@@ -75,6 +113,7 @@ describePostgres("watching a store of a running process", () => {
       },
       { token: next.body["continuation_token"] },
     ])
+    await expectAnswersInEditor(env)
     const wrong = await run({ cwd: process.cwd(), env }, "watch", "--after", "x")
     expect(wrong).toMatchObject({ code: 1, err: expect.stringContaining("Invalid continuation token") })
     await runtime.close()

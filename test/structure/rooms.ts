@@ -1053,8 +1053,8 @@ export const rooms: readonly Room[] = [
   {
     path: "compiler/service",
     doors: [
-      ...["completion-item", "inlay-hints", "language-service", "lenses", "outline", "requests-at"],
-      ...["semantic-tokens", "test-findings"],
+      ...["completion-item", "engine-questions", "inlay-hints", "language-service", "lenses", "outline"],
+      ...["requests-at", "semantic-tokens", "test-findings"],
     ],
     may: [
       "compiler/compile.ts",
@@ -1103,7 +1103,7 @@ export const rooms: readonly Room[] = [
   },
   {
     path: "compiler/lsp",
-    doors: ["serve"],
+    doors: ["engine-answers", "serve"],
     may: ["compiler/core", "compiler/core/disk-files.ts", "compiler/service"],
     lazily: ["compiler/gateway-test"],
     packages: ["vscode-languageserver"],

@@ -25,6 +25,8 @@ export const lsp = command(lspLine, async ({ project }, io) => {
   })
   await serveEditor(Readable.from(io.bytes()), output, {
     ...{ folder: resolve(io.cwd, project.folder), entry: project.entry, version: manifest.version },
+    // Loads nothing and looks for nothing before a person asks.
+    ask: async (question) => (await import("../engine-asker.ts")).engineAsker(io)(question),
   })
   return exitCode.ok
 })
