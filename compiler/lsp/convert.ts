@@ -19,7 +19,7 @@ import {
 import type { Diagnostic, Severity, TextEdit } from "../core/diagnostic.ts"
 import type { SourceFile, Span } from "../core/source.ts"
 import type { Completion } from "../service/completion-item.ts"
-import type { EngineQuestion } from "../service/engine-questions.ts"
+import type { AskableQuestion } from "../service/engine-questions.ts"
 import type { InlayHint } from "../service/inlay-hints.ts"
 import type { CodeLens } from "../service/lenses.ts"
 import type { OutlineItem } from "../service/outline.ts"
@@ -143,7 +143,7 @@ export function codeLensOf({ span, title }: CodeLens): LspCodeLens {
 export function askingLensOf(
   { span, title }: CodeLens,
   command: string,
-  question: EngineQuestion,
+  question: AskableQuestion,
 ): LspCodeLens {
   return { range: rangeOf(span), command: { title, command, arguments: [question] } }
 }

@@ -9,7 +9,7 @@ import {
   ResponseError,
   ShowMessageNotification,
 } from "vscode-languageserver"
-import type { EngineQuestion } from "../service/engine-questions.ts"
+import type { AskableQuestion } from "../service/engine-questions.ts"
 import type { ProposedRequest } from "../service/requests-at.ts"
 import {
   askingLensOf,
@@ -140,7 +140,7 @@ export class EditorServer {
   }
 
   /** Asks a running engine. The answer stands in the lens; an editor that does not ask for lenses again gets it as a message. */
-  async ask(question: EngineQuestion) {
+  async ask(question: AskableQuestion) {
     const answer = await this.#answers.ask(question)
     if (this.#refreshes.lenses)
       this.#connection.sendRequest("workspace/codeLens/refresh").catch(() => undefined)

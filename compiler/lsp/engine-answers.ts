@@ -1,10 +1,10 @@
-import type { AskedAt, EngineQuestion } from "../service/engine-questions.ts"
+import type { AskableQuestion, AskedAt } from "../service/engine-questions.ts"
 import type { CodeLens } from "../service/lenses.ts"
 
 /**
  * Asks a running engine. Resolves to the answer in a few words; rejects with the reason if it cannot be asked, e.g. because nothing runs.
  */
-export type EngineAsker = (question: EngineQuestion) => Promise<string>
+export type EngineAsker = (question: AskableQuestion) => Promise<string>
 
 /** The questions that a person has asked a running engine, with the newest answers. Nothing is sent before a question is clicked. */
 export class EngineAnswers {
@@ -16,7 +16,7 @@ export class EngineAnswers {
   }
 
   /** Asks now, and keeps the answer, or why there is none. Never rejects. */
-  async ask(question: EngineQuestion): Promise<string> {
+  async ask(question: AskableQuestion): Promise<string> {
     const answer = await this.#ask(question).catch(
       (error: unknown) => `no answer: ${error instanceof Error ? error.message : String(error)}`,
     )
@@ -31,13 +31,13 @@ export class EngineAnswers {
   }
 }
 
-function unasked(question: EngineQuestion): string {
+function unasked(question: AskableQuestion): string {
   return question.kind === "check"
     ? "Ask the running engine"
     : `Ask the running engine who is ${question.relation} of ${question.object}`
 }
 
-function asked(question: EngineQuestion): string {
+function asked(question: AskableQuestion): string {
   return question.kind === "check"
     ? "Running engine"
     : `Running engine, ${question.relation} of ${question.object}`

@@ -6,7 +6,7 @@ import { YamlReader, type YamlValue } from "../model-test/yaml-reader.ts"
 import { operationsIn } from "./routes-at.ts"
 
 /** A question for a running engine. `store`: undefined for the only one. */
-export type EngineQuestion =
+export type AskableQuestion =
   | {
       readonly kind: "check"
       readonly user: string
@@ -27,7 +27,7 @@ export type EngineQuestion =
 /** A question that a part of a file raises. */
 export interface AskedAt {
   readonly span: Span
-  readonly question: EngineQuestion
+  readonly question: AskableQuestion
 }
 
 /** The assertions of `check` in tests of a model, each as a question. */
@@ -83,7 +83,7 @@ export function questionsOfOperations(path: string, insight: Insight): AskedAt[]
 }
 
 /** `require RELATION of "TYPE:ID" for "TYPE:…" in STORE`. */
-function whoPasses({ keyword, args }: Statement): EngineQuestion | undefined {
+function whoPasses({ keyword, args }: Statement): AskableQuestion | undefined {
   if (keyword.text !== "require") return undefined
   const after = (word: string): Argument | undefined => {
     const at = args.findIndex((each) => each.kind === "word" && each.text === word)
