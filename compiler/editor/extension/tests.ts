@@ -3,6 +3,8 @@ import * as vscode from "vscode"
 import { outcomesOf, testsIn } from "./test-results.ts"
 
 const pattern = "**/*.{fga,gw}.yaml"
+/** Characters of an expected and a found value together, from which on they are shown side by side. */
+const comparedFrom = 80
 
 /** Tests of models and of the gateway in the gutter and in the view of tests. `programFor`: the program of a folder. */
 export function addTests(programFor: (folder: vscode.WorkspaceFolder) => string): vscode.Disposable {
@@ -70,12 +72,16 @@ async function runTests(
       report(run, tests, outcomesOf(await output(programFor(folder), words, folder.uri.fsPath, token)))
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
-      // Without output, VS Code says that there is none instead of showing the reason.
-      run.appendOutput(`${reason.replaceAll(/\r?\n/g, "\r\n")}\r\n`)
+      print(run, reason)
       for (const test of tests) run.errored(test, new vscode.TestMessage(reason))
     }
   }
   run.end()
+}
+
+/** Without output, VS Code says that there is none instead of showing what failed. Lines of a terminal end with CR LF. */
+function print(run: vscode.TestRun, text: string): void {
+  run.appendOutput(`${text.replaceAll(/\r?\n/g, "\r\n")}\r\n`)
 }
 
 function report(
@@ -87,16 +93,20 @@ function report(
     // A test with `each` has an outcome for each row, all at its line.
     const own = outcomes.filter(({ line }) => line === test.range?.start.line)
     const failures = own.flatMap((outcome) => outcome.failures)
+    const lines = [test.label, ...failures.flatMap(({ message }) => message.split("\n"))]
+    if (own.length > 0) print(run, `${failures.length === 0 ? "✓" : "✗"} ${lines.join("\n    ")}`)
     if (own.length === 0) run.skipped(test)
     else if (failures.length === 0) run.passed(test)
     else
       run.failed(
         test,
         failures.map(({ message, line, expected, got }) => {
-          const shown =
-            expected === undefined || got === undefined
-              ? new vscode.TestMessage(message)
-              : vscode.TestMessage.diff(message, expected, got)
+          const shown = new vscode.TestMessage(message)
+          // VS Code shows short values as `true != false` instead of the message, which names the relation.
+          if (expected !== undefined && got !== undefined && expected.length + got.length > comparedFrom) {
+            shown.expectedOutput = expected
+            shown.actualOutput = got
+          }
           if (test.uri !== undefined)
             shown.location = new vscode.Location(test.uri, new vscode.Position(line, 0))
           return shown
