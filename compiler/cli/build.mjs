@@ -196,7 +196,9 @@ function examplesFile() {
   const examples = readdirSync(folder)
     .sort()
     .map((name) => {
-      const paths = filesIn(join(folder, name)).map((path) => path.slice(join(folder, name).length + 1))
+      const paths = filesIn(join(folder, name))
+        .map((path) => path.slice(join(folder, name).length + 1))
+        .sort()
       const text = (path) => readFileSync(join(folder, name, path), "utf8")
       const title = /^# (.+)$/m.exec(text("README.md"))?.[1] ?? name
       const texts = Object.fromEntries(
@@ -210,7 +212,7 @@ function examplesFile() {
   return [`examples-${createHash("sha256").update(json).digest("hex").slice(0, 8)}.json`, json]
 }
 
-/** Paths of the files below a folder, sorted; without those with a dot, as of `.sallyport`, where the commands keep their data. */
+/** Paths of the files below a folder; without those with a dot, as of `.sallyport`, where the commands keep their data. */
 function filesIn(folder) {
   return readdirSync(folder, { withFileTypes: true })
     .filter(({ name }) => !name.startsWith("."))
@@ -218,7 +220,6 @@ function filesIn(folder) {
       const path = `${folder}/${entry.name}`
       return entry.isDirectory() ? filesIn(path) : [path]
     })
-    .sort()
 }
 
 /**
@@ -305,7 +306,7 @@ function sourcesDigest() {
   const examples = join(root, examplesFolder)
   if (existsSync(examples)) sources.push(...filesIn(examples))
   const hash = createHash("sha256")
-  for (const path of sources) {
+  for (const path of sources.sort()) {
     const { size, mtimeMs } = statSync(path)
     hash.update(`${path.slice(root.length)}\0${size}\0${mtimeMs}\n`)
   }

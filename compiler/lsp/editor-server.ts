@@ -9,6 +9,7 @@ import {
   ResponseError,
   ShowMessageNotification,
 } from "vscode-languageserver"
+import type { SourceFile } from "../core/source.ts"
 import type { AskableQuestion } from "../service/engine-questions.ts"
 import type { ProposedRequest } from "../service/requests-at.ts"
 import {
@@ -118,9 +119,7 @@ export class EditorServer {
   }
 
   async hints(uri: string, start: Position, end: Position) {
-    const found = await this.#in(uri, async ({ service, uriOf }, path) => {
-      const file = service.file(path)
-      if (file === undefined) return []
+    const found = await this.#inFile(uri, async ({ service, uriOf }, path, file) => {
       const hints = await service.hints(path, offsetOf(file, start), offsetOf(file, end))
       return hints.map((hint) => inlayHintOf(hint, uriOf))
     })
@@ -142,8 +141,7 @@ export class EditorServer {
   /** Asks a running engine. The answer stands in the lens; an editor that does not ask for lenses again gets it as a message. */
   async ask(question: AskableQuestion) {
     const answer = await this.#answers.ask(question)
-    if (this.#refreshes.lenses)
-      this.#connection.sendRequest("workspace/codeLens/refresh").catch(() => undefined)
+    if (this.#refreshes.lenses) this.#refreshLenses()
     else
       await this.#connection.sendNotification(ShowMessageNotification.type, {
         type: MessageType.Info,
@@ -167,9 +165,7 @@ export class EditorServer {
   }
 
   async actions(uri: string, start: Position, end: Position) {
-    const found = await this.#in(uri, async ({ service, uriOf }, path) => {
-      const file = service.file(path)
-      if (file === undefined) return []
+    const found = await this.#inFile(uri, async ({ service, uriOf }, path, file) => {
       const actions = await service.actions(path, offsetOf(file, start), offsetOf(file, end))
       return actions.map(({ title, finding, edits }) => ({
         ...{ title, kind: CodeActionKind.QuickFix, isPreferred: true },
@@ -206,9 +202,12 @@ export class EditorServer {
       this.#idle = setTimeout(() => this.#tellTests(), idleMs)
       // They can depend on other files than the one that was changed.
       if (this.#refreshes.hints) this.#connection.languages.inlayHint.refresh().catch(() => undefined)
-      if (this.#refreshes.lenses)
-        this.#connection.sendRequest("workspace/codeLens/refresh").catch(() => undefined)
+      if (this.#refreshes.lenses) this.#refreshLenses()
     }
+  }
+
+  #refreshLenses(): void {
+    this.#connection.sendRequest("workspace/codeLens/refresh").catch(() => undefined)
   }
 
   /** Findings of gateway tests follow when nothing is being typed: they need a plan. */
@@ -238,14 +237,22 @@ export class EditorServer {
     return place === undefined ? undefined : ask(place.project, place.path)
   }
 
+  /** The same, if the document has a text. */
+  #inFile<Found>(
+    uri: string,
+    ask: (project: EditorProject, path: string, file: SourceFile) => Promise<Found>,
+  ): Promise<Found | undefined> {
+    return this.#in(uri, async (project, path) => {
+      const file = project.service.file(path)
+      return file === undefined ? undefined : ask(project, path, file)
+    })
+  }
+
   #at<Found>(
     uri: string,
     position: Position,
     ask: (project: EditorProject, path: string, offset: number) => Promise<Found>,
   ): Promise<Found | undefined> {
-    return this.#in(uri, async (project, path) => {
-      const file = project.service.file(path)
-      return file === undefined ? undefined : ask(project, path, offsetOf(file, position))
-    })
+    return this.#inFile(uri, (project, path, file) => ask(project, path, offsetOf(file, position)))
   }
 }

@@ -17,7 +17,7 @@ import { Pools, type SharedPool } from "../backends/pools.ts"
 import type { TargetPlace } from "../backends/target.ts"
 import { Uploads } from "../exchange/uploads.ts"
 import { PlayedUpgrade } from "./played-upgrade.ts"
-import { linesOf, type Stage } from "./stage.ts"
+import { deliverInTime, linesOf, type Stage } from "./stage.ts"
 import type { VirtualClock } from "./virtual-clock.ts"
 import type { BackendAnswer, FieldLine } from "./world.ts"
 
@@ -121,13 +121,9 @@ class Call {
 
   #answer(answer: BackendAnswer): void {
     if (this.#isOver) return
-    const { clock } = this.#stage
     const isRefused = "failure" in answer && answer.failure === "refused"
     if (!isRefused && !isStream(this.#request.body)) this.#connected()
-    if ("failure" in answer && answer.failure === "silent") this.#endWait = clock.hold()
-    else if ((answer.delayMs ?? 0) > 0)
-      this.#endWait = clock.after(answer.delayMs ?? 0, () => this.#deliver(answer))
-    else this.#deliver(answer)
+    this.#endWait = deliverInTime(answer, this.#stage.clock, (each) => this.#deliver(each))
   }
 
   #deliver(answer: BackendAnswer): void {

@@ -46,23 +46,27 @@ export class MemorySessions implements SessionStore {
   }
 
   async list(key: string, { session, now, untilMs, issuedSeconds }: ListedSession): Promise<boolean> {
-    const list = this.#lists.get(key) ?? { untilMs: new Map<string, number>(), ended: undefined }
+    const list = this.#listOf(key)
     const { ended } = list
     if (ended !== undefined && ended.untilMs > now && issuedSeconds <= ended.seconds) return false
     list.untilMs.set(session, untilMs)
-    this.#lists.set(key, list)
     return true
   }
 
   async end(key: string, seconds: number, rememberedMs: number): Promise<readonly string[]> {
     const now = this.#clock.now()
-    const list = this.#lists.get(key) ?? { untilMs: new Map<string, number>(), ended: undefined }
+    const list = this.#listOf(key)
     list.ended = { seconds, untilMs: now + rememberedMs }
-    this.#lists.set(key, list)
     return [...list.untilMs].flatMap(([session, untilMs]) => (untilMs > now ? [session] : []))
   }
 
   async unlist(key: string, session: string): Promise<void> {
     this.#lists.get(key)?.untilMs.delete(session)
+  }
+
+  #listOf(key: string): SessionList {
+    const list = this.#lists.get(key) ?? { untilMs: new Map(), ended: undefined }
+    this.#lists.set(key, list)
+    return list
   }
 }

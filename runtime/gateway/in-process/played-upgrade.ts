@@ -7,7 +7,7 @@ import {
 } from "../../http/client/web-socket.ts"
 import type { TargetPlace } from "../backends/target.ts"
 import { PlayedConnection } from "./played-connection.ts"
-import { linesOf, type Stage } from "./stage.ts"
+import { deliverInTime, linesOf, type Stage } from "./stage.ts"
 import { WholeMessage } from "./whole-message.ts"
 import type { BackendAnswer, FieldLine } from "./world.ts"
 
@@ -47,12 +47,8 @@ export class PlayedUpgrade implements OpeningWebSocket {
 
   #answer(answer: BackendAnswer): void {
     if (this.#isOver) return
-    const { clock } = this.#stage
     this.#isReached = !("failure" in answer && answer.failure === "refused")
-    if ("failure" in answer && answer.failure === "silent") this.#endWait = clock.hold()
-    else if ((answer.delayMs ?? 0) > 0)
-      this.#endWait = clock.after(answer.delayMs ?? 0, () => this.#deliver(answer))
-    else this.#deliver(answer)
+    this.#endWait = deliverInTime(answer, this.#stage.clock, (each) => this.#deliver(each))
   }
 
   #deliver(answer: BackendAnswer): void {

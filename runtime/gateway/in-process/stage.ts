@@ -10,6 +10,20 @@ export interface Stage {
   upgraded(connection: PlayedConnection): void
 }
 
+/**
+ * Delivers what a backend responds when its time has come; a silent one never does. Returns what ends the wait; undefined: it was delivered at once.
+ */
+export function deliverInTime(
+  answer: BackendAnswer,
+  clock: VirtualClock,
+  deliver: (answer: BackendAnswer) => void,
+): (() => void) | undefined {
+  if ("failure" in answer && answer.failure === "silent") return clock.hold()
+  if ((answer.delayMs ?? 0) > 0) return clock.after(answer.delayMs ?? 0, () => deliver(answer))
+  deliver(answer)
+  return undefined
+}
+
 /** The field lines of names and values that alternate, with lower-case names. */
 export function linesOf(fields: readonly string[]): FieldLine[] {
   const lines: FieldLine[] = []
