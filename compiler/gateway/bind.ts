@@ -1,3 +1,4 @@
+import { compactList } from "../core/compact.ts"
 import { Report } from "../core/diagnostic.ts"
 import { didYouMean, nearest } from "../core/nearest.ts"
 import { shown } from "../core/shown.ts"
@@ -71,7 +72,7 @@ export function bindStatements(
   if (bound.length > 9) reportTooMany(name, bound, report)
   const guesses = guessKeywords({ name, statements: bound, unknown }, owner, report)
   if (owner?.broken === true) guesses.push(undefined)
-  const block = { name, statements: bound, damaged, unknown, guesses }
+  const block = { name, statements: compactList(bound), damaged, unknown, guesses }
   if (owner !== undefined) reportMissing(block, owner, report)
   return block
 }

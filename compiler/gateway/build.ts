@@ -1,4 +1,5 @@
 import type { IToken } from "chevrotain"
+import { compactList, compactText } from "../core/compact.ts"
 import { asItLooks } from "../core/odd-characters.ts"
 import type { Span } from "../core/source.ts"
 import type {
@@ -83,7 +84,7 @@ export class Builder {
       // An earlier finding on this line: what follows from it is not reported again.
       this.#mistakes.on(start) ||
       (last !== undefined && this.#mistakes.on(endOf(last)))
-    return { keyword, args, block, otherwise, broken, span: this.#span(start, end) }
+    return { keyword, args: compactList(args), block, otherwise, broken, span: this.#span(start, end) }
   }
 
   /**
@@ -101,7 +102,7 @@ export class Builder {
     if (head?.tokenType === tokens.Call) {
       // `when(x)` is already reported. The meaning is clear, so read it as `when (x)`.
       const { nameEnd, start: from, close } = scanOf<CallScan>(head)
-      const source = this.#mistakes.file.text.slice(from, close)
+      const source = this.#textOf(from, close)
       args.push({ kind: "cel", source, span: this.#span(from, close) })
       return this.#word(start, nameEnd)
     }
@@ -133,7 +134,7 @@ export class Builder {
         return this.#text("heredoc", token, scanOf<HeredocScan>(token).indent, problems)
       case tokens.Parens: {
         const { start: from, close, problem } = scanOf<ParensScan>(token)
-        const source = this.#mistakes.file.text.slice(from, close)
+        const source = this.#textOf(from, close)
         if (problem === undefined && source.trim() === "")
           problems.push({
             code: "SP1023",
@@ -184,12 +185,12 @@ export class Builder {
     indent: number | undefined,
     from: number,
     problems: TokenProblem[],
-  ): TextArgumentPart[] {
+  ): readonly TextArgumentPart[] {
     const { text } = this.#mistakes.file
     const parts: TextArgumentPart[] = []
     for (const { kind, start, end } of pieces) {
       const span = this.#span(start, end)
-      const source = text.slice(start, end)
+      const source = this.#textOf(start, end)
       if (kind === "cel") {
         // The length of the source is limited here, before CEL parses it.
         const long = lengthProblem(text, start - 1, end)
@@ -203,11 +204,13 @@ export class Builder {
         continue
       }
       const value =
-        indent === undefined ? unescaped(text, start, end, problems) : dedent(source, indent, start === from)
+        indent === undefined
+          ? unescaped(source, start, problems)
+          : compactText(dedent(source, indent, start === from))
       // An empty literal would be a part that prints nothing.
       if (value !== "") parts.push({ kind, value, span })
     }
-    return parts
+    return compactList(parts)
   }
 
   /** The leading valid links of an `else` chain. Reports the first invalid one. */
@@ -265,8 +268,12 @@ export class Builder {
   }
 
   #word(start: number, end: number): Word {
-    const text = asItLooks(this.#mistakes.file.text.slice(start, end))
+    const text = asItLooks(this.#textOf(start, end))
     return { kind: "word", text, span: this.#span(start, end) }
+  }
+
+  #textOf(start: number, end: number): string {
+    return compactText(this.#mistakes.file.text.slice(start, end))
   }
 
   #spanOf(token: IToken): Span {

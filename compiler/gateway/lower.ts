@@ -317,13 +317,14 @@ function reportNoListener(program: Program, report: Report): void {
     report.add("SP3021", undefined, "the project declares neither a `gateway` nor an `authz`")
 }
 
-/** The routes that documents describe: without those that serve documents. */
+/** The routes that documents of the portal describe: without those that serve documents. None without a portal. */
 function servedOf(
   routes: ReadonlyMap<RouteSource, LoweredRoute>,
   steps: PlanSteps,
   program: Program,
 ): Served {
-  const known = [...routes].flatMap(([source, { route }]) =>
+  const isAsked = program.portal !== undefined
+  const known = [...(isAsked ? routes : [])].flatMap(([source, { route }]) =>
     source.documentation ? [] : [[source.key, route] as const],
   )
   return { routes: Object.fromEntries(known), step: (id) => steps.get(id), errors: errorsOf(program.gateway) }

@@ -1,5 +1,6 @@
 import { EmbeddedActionsParser, type IToken } from "chevrotain"
 import type { DiagnosticCode } from "../core/catalogue.ts"
+import { compactList, compactText } from "../core/compact.ts"
 import type { Report } from "../core/diagnostic.ts"
 import { numberOf, oddCharacterAt } from "../core/odd-characters.ts"
 import { unseen } from "../core/shown.ts"
@@ -31,16 +32,16 @@ export class GatewayParser extends EmbeddedActionsParser {
   }
 
   /** document := (statement End)* */
-  readonly document = this.RULE("document", (): Statement[] => this.SUBRULE(this.statements))
+  readonly document = this.RULE("document", (): readonly Statement[] => this.SUBRULE(this.statements))
 
   /** statements := (statement End)* */
-  readonly statements = this.RULE("statements", (): Statement[] => {
+  readonly statements = this.RULE("statements", (): readonly Statement[] => {
     const statements: Statement[] = []
     this.MANY(() => {
       statements.push(this.SUBRULE(this.statement))
       this.CONSUME(End)
     })
-    return statements
+    return compactList(statements)
   })
 
   /** statement := Item* (block (Else Item* block?)*)?, with at least one item or a block */
@@ -125,7 +126,11 @@ function parseTokens(tokens: IToken[], builder: Builder): readonly Statement[] {
 function commentOf(file: SourceFile, token: IToken): Comment {
   const lineStart = file.text.lastIndexOf("\n", token.startOffset - 1) + 1
   const ownLine = file.text.slice(lineStart, token.startOffset).trim() === ""
-  return { text: token.image.trimEnd(), ownLine, span: file.span(token.startOffset, endOf(token)) }
+  return {
+    text: compactText(token.image.trimEnd()),
+    ownLine,
+    span: file.span(token.startOffset, endOf(token)),
+  }
 }
 
 const unwanted = unseen("g")

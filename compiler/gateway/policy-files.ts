@@ -3,7 +3,14 @@ import type { AzureCompiler } from "../azure/wing.ts"
 import type { Report } from "../core/diagnostic.ts"
 import type { Project } from "../core/load.ts"
 import type { SourceFile } from "../core/source.ts"
-import { anyInside, type BoundBlock, type BoundStatement, statementOf, statementsOf } from "./bind/bound.ts"
+import {
+  allInside,
+  anyInside,
+  type BoundBlock,
+  type BoundStatement,
+  statementOf,
+  statementsOf,
+} from "./bind/bound.ts"
 import { errorsOf } from "./lower/listeners.ts"
 import type { Program } from "./program.ts"
 
@@ -37,7 +44,7 @@ export function readPolicyFiles(
     return document
   }
   const documents = new Map<BoundStatement, PolicyDocument>()
-  for (const statement of policyStatements(program.root)) {
+  for (const statement of allInside(program.root, isPolicyXml)) {
     const document = read(statement)
     if (document !== undefined) documents.set(statement, document)
   }
@@ -53,13 +60,6 @@ export function readPolicyFiles(
     return ofOperation.test(text) || (anyFragment && text.includes("include-fragment"))
   }
   return { documents, fragments, readsOperation }
-}
-
-/** Every `policy xml` of a block and of the blocks inside it. */
-function policyStatements(block: BoundBlock | undefined): BoundStatement[] {
-  return (block?.statements ?? []).flatMap((each) =>
-    isPolicyXml(each) ? [each] : [...policyStatements(each.block), ...policyStatements(each.otherwise)],
-  )
 }
 
 /**

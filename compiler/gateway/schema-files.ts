@@ -3,7 +3,14 @@ import type { Project } from "../core/load.ts"
 import type { SourceFile } from "../core/source.ts"
 import type { SchemaDocument } from "../openapi/schema-document.ts"
 import type { OpenapiCompiler } from "../openapi/wing.ts"
-import { type BoundBlock, type BoundStatement, statementOf, statementsOf } from "./bind/bound.ts"
+import {
+  allInside,
+  anyInside,
+  type BoundBlock,
+  type BoundStatement,
+  statementOf,
+  statementsOf,
+} from "./bind/bound.ts"
 import { neededOpenapi } from "./described.ts"
 import type { Program } from "./program.ts"
 
@@ -48,12 +55,13 @@ export function readSchemaFiles(
 
 /** `schema` in the `json` of every `validate content`, in any block. */
 function inContent(block: BoundBlock | undefined): BoundStatement[] {
-  if (block?.name === "validate content json") return statementsOf(block, "schema")
-  return (block?.statements ?? []).flatMap((each) => [...inContent(each.block), ...inContent(each.otherwise)])
+  const judging = allInside(block, (each) => each.block?.name === "validate content json")
+  return judging.flatMap((each) => statementsOf(each.block, "schema"))
 }
 
 /** Whether any statement of a section validates bodies. If so, the OpenAPI description of each operation is needed. */
 export function judgesContent(block: BoundBlock | undefined): boolean {
-  if (block?.name === "validate content") return true
-  return (block?.statements ?? []).some((each) => judgesContent(each.block) || judgesContent(each.otherwise))
+  return (
+    block?.name === "validate content" || anyInside(block, (each) => each.block?.name === "validate content")
+  )
 }

@@ -136,10 +136,9 @@ const literalSpecial = /\\(?:u\{[^}"]*\}?|[\s\S]|$)|\$\$\{/g
 
 /**
  * The value of a literal of a quoted text: escapes are resolved, `$${` becomes `${`. Invalid escapes stay as written and are added to
- * `problems`.
+ * `problems`. `start`: where the literal begins in the file.
  */
-export function unescaped(text: string, start: number, end: number, problems: TokenProblem[]): string {
-  const raw = text.slice(start, end)
+export function unescaped(raw: string, start: number, problems: TokenProblem[]): string {
   if (!raw.includes("\\") && !raw.includes("$${")) return raw
   return raw.replace(literalSpecial, (match: string, index: number) => {
     if (match === "$${") return "${"

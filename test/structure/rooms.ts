@@ -771,6 +771,7 @@ export const rooms: readonly Room[] = [
     path: "compiler/core",
     doors: [
       "catalogue",
+      "compact",
       "decode",
       "diagnostic",
       "files",
@@ -1103,11 +1104,11 @@ export const rooms: readonly Room[] = [
   },
   {
     path: "compiler/lsp",
-    doors: ["engine-answers", "serve"],
+    doors: ["engine-answers", "serve", "small-heap"],
     may: ["compiler/core", "compiler/core/disk-files.ts", "compiler/service"],
     lazily: ["compiler/gateway-test"],
     packages: ["vscode-languageserver"],
-    builtins: ["node:path", "node:stream", "node:url"],
+    builtins: ["node:path", "node:stream", "node:url", "node:v8"],
   },
   // The extension runs in VS Code and starts the command: it knows no code of the product.
   {

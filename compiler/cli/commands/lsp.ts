@@ -16,6 +16,8 @@ const lspLine: CommandLine<LspArgs> = {
 
 /** Serves an editor by the Language Server Protocol until it ends. */
 export const lsp = command(lspLine, async ({ project }, io) => {
+  const { keepHeapSmall } = await import("../../lsp/small-heap.ts")
+  keepHeapSmall()
   const { serveEditor } = await import("../../lsp/serve.ts")
   const output = new Writable({
     write: (chunk: Buffer, _encoding, done) => {

@@ -1,3 +1,4 @@
+import { compactList } from "../../core/compact.ts"
 import type { Span } from "../../core/source.ts"
 import type { Argument, Call, CelArgument, Statement, TextArgument, Word } from "../ast.ts"
 import type { BlockName } from "../schema/block-name.ts"
@@ -44,11 +45,13 @@ export class Args {
   readonly filled: readonly Filled[]
 
   constructor(filled: readonly Filled[]) {
-    this.filled = filled
+    this.filled = compactList(filled)
   }
 
   get(slot: string): Filled | undefined {
-    return this.filled.find((each) => each.slot.slot === slot)
+    // A loop, because `find` would make a closure for each of the thousands of statements that a keystroke asks.
+    for (const each of this.filled) if (each.slot.slot === slot) return each
+    return undefined
   }
 
   all(slot: string): readonly Filled[] {
@@ -99,11 +102,25 @@ export function statementOf(block: BoundBlock | undefined, keyword: string): Bou
   return withKeyword(block, keyword).find((each) => !each.broken)
 }
 
-/** Whether any statement in a block, or in a block inside it, satisfies `isSuch`. */
+/** Whether any statement in a block, or in a block inside it, satisfies `isSuch`. It allocates nothing: an editor asks at each keystroke. */
 export function anyInside(block: BoundBlock | undefined, isSuch: (each: BoundStatement) => boolean): boolean {
-  return (block?.statements ?? []).some(
-    (each) => isSuch(each) || anyInside(each.block, isSuch) || anyInside(each.otherwise, isSuch),
-  )
+  if (block === undefined) return false
+  for (const each of block.statements)
+    if (isSuch(each) || anyInside(each.block, isSuch) || anyInside(each.otherwise, isSuch)) return true
+  return false
+}
+
+/** All statements in a block, and in blocks inside it, that satisfy `isSuch`, in the order of the text. */
+export function allInside(
+  block: BoundBlock | undefined,
+  isSuch: (each: BoundStatement) => boolean,
+): BoundStatement[] {
+  const found: BoundStatement[] = []
+  anyInside(block, (each) => {
+    if (isSuch(each)) found.push(each)
+    return false
+  })
+  return found
 }
 
 /** Whether the block has a statement with this keyword, understood or not. */

@@ -1,7 +1,7 @@
 import type { LimitKey } from "../../../runtime/plan/step-values.ts"
 import type { Related, Report } from "../../core/diagnostic.ts"
 import type { Span } from "../../core/source.ts"
-import { type BoundBlock, type BoundStatement, mentions } from "../bind/bound.ts"
+import { type BoundBlock, type BoundStatement, type Filled, mentions } from "../bind/bound.ts"
 import type { Program } from "../program.ts"
 
 /** Private networks have at least this many prefix bits (RFC 1918: /8, RFC 4193: /7). A shorter prefix includes public addresses. */
@@ -37,9 +37,10 @@ export function checkNetworks(program: Program, report: Report): void {
 function walk(block: BoundBlock | undefined, silent: boolean, uses: AddressUses, report: Report): void {
   for (const bound of block?.statements ?? []) {
     if (isAddressFilter(bound)) uses.filters.push(bound.statement.keyword.span)
-    const keys = bound.args.all("key").filter(({ slot }) => slot.kind === "limit-key")
-    const at = keys.findIndex(({ value }) => (value as LimitKey).by === "ip")
-    const [ip, next] = [keys[at], keys[at + 1]]
+    const { filled } = bound.args
+    const at = filled.findIndex(isAddressKey)
+    const ip = filled[at]
+    const next = ip && filled.slice(at + 1).find(isKey)
     if (ip !== undefined) uses.limits.push(ip.argument.span)
     if (ip !== undefined && silent) {
       report.add(
@@ -56,6 +57,14 @@ function walk(block: BoundBlock | undefined, silent: boolean, uses: AddressUses,
     walk(bound.block, silent, uses, report)
     walk(bound.otherwise, silent, uses, report)
   }
+}
+
+function isKey({ slot }: Filled): boolean {
+  return slot.slot === "key" && slot.kind === "limit-key"
+}
+
+function isAddressKey(each: Filled): boolean {
+  return isKey(each) && (each.value as LimitKey).by === "ip"
 }
 
 function isAddressFilter({ args }: BoundStatement): boolean {

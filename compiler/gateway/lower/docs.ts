@@ -29,7 +29,8 @@ export function addDocuments(
   errors: Served["errors"],
   openapi: OpenapiCompiler | undefined,
   report: Report,
-): Map<RouteSource, LoweredRoute> {
+): ReadonlyMap<RouteSource, LoweredRoute> {
+  if (![...routes.keys()].some(({ documentation }) => documentation)) return routes
   const known = [...routes].flatMap(([source, { route }]) =>
     source.documentation ? [] : [[source.key, route] as const],
   )
