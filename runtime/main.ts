@@ -45,7 +45,9 @@ export async function migrateDatabase(settings: {
   /** Called with what the server can do, before anything is applied. */
   readonly onCapabilities?: MigrateOptions["onCapabilities"]
 }): Promise<readonly string[]> {
-  const database = await openDatabase(settings.database, settings.log)
+  const { database: server, log } = settings
+  // Nobody waits for its response, and a server that is busy with a migration may be silent for long.
+  const database = await openDatabase("url" in server ? { ...server, silentMs: 10_000 } : server, log)
   try {
     return await migrate(database, { onCapabilities: settings.onCapabilities })
   } finally {

@@ -23,6 +23,8 @@ export interface ServerSettings extends PasswordSettings {
   readonly noticesUrl?: string | undefined
   /** URL of standbys of this server: tuples are read from them. */
   readonly replicaUrl?: string | undefined
+  /** How long a server may be silent, in milliseconds (default: as short as callers of a service need it). */
+  readonly silentMs?: number | undefined
   /** Variables for what the URL leaves open, such as `PGPASSWORD` (default: those of the process). */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined
 }

@@ -12,6 +12,8 @@ export interface LivenessOptions {
   readonly onDown: (reason: SourceUnavailable) => void
   /** Timeout of a statement while the database is alive. */
   readonly statementMs: number
+  /** No reply on any connection for this long: treat the server as down. Time in which this process waited for its CPU does not count. */
+  readonly silentMs: number
 }
 
 interface Operation {
@@ -22,8 +24,6 @@ interface Operation {
 
 /** A statement without a reply for this long starts the probe. */
 const suspectMs = 250
-/** No reply on any connection for this long: treat the server as down. */
-const probeMs = 450
 const tickMs = 50
 const retryMs = 250
 
@@ -106,11 +106,10 @@ export class Liveness {
     const nowMs = performance.now()
     const lateMs = nowMs - this.#tickedMs - tickMs
     this.#tickedMs = nowMs
+    // A server on the same machine waits for the CPU as this process does.
+    this.#probeStartedMs += Math.max(lateMs, 0)
     // After a blocked event loop, replies may have arrived unread, because Node runs timers before sockets.
-    if (lateMs > tickMs) {
-      this.#probeStartedMs += lateMs
-      return
-    }
+    if (lateMs > tickMs) return
     for (const operation of this.#running) {
       if (nowMs < operation.deadlineMs) continue
       operation.reject(new SourceUnavailable("the database did not respond in time"))
@@ -119,7 +118,7 @@ export class Liveness {
       const [oldest] = this.#running
       const quietSinceMs = Math.max(oldest?.startedMs ?? nowMs, this.#answeredMs)
       if (nowMs - quietSinceMs >= suspectMs) this.#probe()
-    } else if (nowMs - Math.max(this.#probeStartedMs, this.#answeredMs) >= probeMs)
+    } else if (nowMs - Math.max(this.#probeStartedMs, this.#answeredMs) >= this.#options.silentMs)
       this.#fail(new SourceUnavailable("the database does not respond"))
   }
 
@@ -169,11 +168,12 @@ export class Liveness {
 
   /** While the database is down no statement runs and the timer does not tick, so the attempt needs its own timeout. */
   #boundAttempt(attempt: AbortController | undefined): void {
-    const leftMs = this.#probeStartedMs + probeMs - performance.now()
+    const { silentMs } = this.#options
+    const leftMs = this.#probeStartedMs + silentMs - performance.now()
     this.#retry = setTimeout(
       () => {
         if (attempt === undefined || this.#probing !== attempt || this.#down === undefined) return
-        if (performance.now() - this.#probeStartedMs < probeMs) this.#boundAttempt(attempt)
+        if (performance.now() - this.#probeStartedMs < silentMs) this.#boundAttempt(attempt)
         else this.#fail(this.#down)
       },
       Math.max(leftMs, 1),

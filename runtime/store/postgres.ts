@@ -12,6 +12,8 @@ export interface PostgresOptions extends PasswordSettings {
   readonly connectionsMax?: number | undefined
   /** Timeout of a statement while the server is alive, in milliseconds (default: 10,000). A dead server is found within a second anyway. */
   readonly statementMs?: number | undefined
+  /** See `SqlDatabaseOptions.silentMs`. */
+  readonly silentMs?: number | undefined
   /** Schema of all tables (default: `sallyport`). */
   readonly schema?: string | undefined
   /** What the URL leads to: the server, or a pooler that gives each transaction to any of its sessions (default: the server). */
@@ -86,7 +88,7 @@ function sqlOptions(
   dialer: ServerDialer,
   pooled: boolean,
   statementMs: number,
-  { schema, connectionsMax }: PostgresOptions,
+  { schema, connectionsMax, silentMs }: PostgresOptions,
 ): SqlDatabaseOptions {
   return {
     kind: "postgres",
@@ -97,6 +99,7 @@ function sqlOptions(
     connectionsMax: connectionsMax ?? 10,
     statementMs,
     connectMs: statementMs,
+    silentMs,
     probe: (signal, onSign) => dialer.probe(signal, onSign),
   }
 }

@@ -40,6 +40,8 @@ export interface SqlDatabaseOptions {
   readonly connectMs: number
   /** See `LivenessOptions.probe`. */
   readonly probe?: Probe | undefined
+  /** See `LivenessOptions.silentMs` (default: 600, so that callers learn of a dead server within a second). */
+  readonly silentMs?: number | undefined
   /** Called after the last connection has closed. */
   readonly onClose?: (() => Promise<void>) | undefined
   /** Called with faults between statements (a lost idle connection), for the log. */
@@ -99,6 +101,7 @@ export class SqlDatabase implements Database {
     this.#liveness = new Liveness({
       probe: options.probe,
       statementMs: options.statementMs,
+      silentMs: options.silentMs ?? 600,
       onDown: (reason) => this.#pool.drop(reason),
     })
     this.#pool = new ConnectionPool({

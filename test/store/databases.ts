@@ -37,7 +37,7 @@ export async function openTestDatabase(): Promise<Database> {
     return closing(await openPglite(folder), () => rm(folder, { recursive: true, force: true }))
   }
   const created = await createMigratedDatabase()
-  const database = openPostgres(created.url)
+  const database = openPostgres(created.url, patient)
   return closing(database, created.drop)
 }
 
@@ -65,6 +65,9 @@ export async function projectDatabase(
   return { url: "", drop: async () => undefined }
 }
 
+/** On a busy machine the server may be silent for longer than a service waits; test/store/faults has what happens then. */
+const patient = { silentMs: 30_000 }
+
 type Body = (database: () => Database) => void
 
 /** The same tests on both adapters, and in `npm run test:long` through a pooler, each with a migrated database of its own. */
@@ -87,7 +90,7 @@ function describeServer(name: string, body: Body): void {
     let created: TestDatabase
     beforeAll(async () => {
       created = await createMigratedDatabase()
-      database = openPostgres(created.url)
+      database = openPostgres(created.url, patient)
     })
     afterAll(async () => {
       await database.close()
@@ -105,7 +108,11 @@ function describePooler(name: string, body: Body): void {
     beforeAll(async () => {
       created = await createMigratedDatabase()
       pooler = await startPgbouncer(Number(new URL(created.url).port))
-      database = openPostgres(pooler.through(created.url), { pooler: "transaction", noticesUrl: created.url })
+      database = openPostgres(pooler.through(created.url), {
+        ...patient,
+        pooler: "transaction",
+        noticesUrl: created.url,
+      })
     })
     afterAll(async () => {
       await database.close()

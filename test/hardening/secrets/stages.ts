@@ -69,7 +69,8 @@ export async function begin({ world, services, provider, databaseUrl }: Stage): 
   )
   await eventually(async () => (await fetch(`${control}/healthz`)).ok || undefined)
   await world.command("validate")
-  await world.command("plan", "--out", "plan.json")
+  const planned = await world.command("plan", "--out", "plan.json")
+  if (!planned.includes("plan.json")) throw new Error(planned)
   const applied = await world.command("apply", "plan.json", "--yes", "--allow", "opens")
   if (!applied.startsWith("0\n")) throw new Error(applied)
 }
