@@ -191,8 +191,8 @@ function beginKeeping(
   { program, azure, ...shared }: Pick<StepContext, "program" | "models" | "declaredNames" | "azure">,
   documents: Documents,
 ): KeptUnits | undefined {
-  const hasSchemaFiles = anyInside(program.root, ({ row }) => row.keyword === "schema")
-  if (kept === undefined || azure !== undefined || hasSchemaFiles) return undefined
+  if (kept === undefined || azure !== undefined) return undefined
+  if (anyInside(program.root, ({ row }) => row.keyword === "schema")) return undefined
   kept.begin(surroundingsOf(program, { ...shared, documents }))
   return kept
 }

@@ -29,10 +29,8 @@ export class RecordedWorld {
     this.isAssumed = false
     this.#left = [...responses]
     this.#failure = responses.length === 0 ? failures[outcome.problem ?? ""] : undefined
-    return {
-      ...{ timeMs: atMs, tuples: none, issued, issuersDown: noneDown },
-      answer: (request) => this.#answer(request),
-    }
+    const answer = (request: BackendRequest) => this.#answer(request)
+    return { timeMs: atMs, tuples: none, issued, issuersDown: noneDown, answer }
   }
 
   #answer(request: BackendRequest): BackendAnswer {

@@ -6,7 +6,7 @@ import type { PlanBody } from "../../runtime/plan/plan.ts"
 import { kindFacts, type StepKind } from "../../runtime/plan/steps.ts"
 import type { RecordedRequest } from "../../runtime/record/recorded-request.ts"
 import type { RequestOutcome } from "../request-compare/outcome.ts"
-import { factChanges, outcomeOf } from "../request-compare/outcome.ts"
+import { areAlike, factChanges, outcomeOf } from "../request-compare/outcome.ts"
 import { digestOfRoute } from "../request-compare/route-part.ts"
 import { Lacks } from "./lacks.ts"
 import { PlayedCallers } from "./played-callers.ts"
@@ -36,6 +36,7 @@ export class ReplayedPlans {
   readonly #callers: PlayedCallers
   /** Routes by their key: whether everything that their requests depend on is the same in both plans. */
   readonly #sameRoutes = new Map<string, boolean>()
+  #last: { readonly recorded: RecordedRequest; readonly request: ClientRequest } | undefined
 
   private constructor(plans: Readonly<Record<Side, OpenPlan>>, digest: string) {
     this.#plans = plans
@@ -69,7 +70,7 @@ export class ReplayedPlans {
     const { before, after } = this.#plans
     // A preflight is answered by the route that it asks about.
     if (recorded.method === "OPTIONS") return undefined
-    const request = requestOf(recorded)
+    const request = this.#requestOf(recorded)
     const key = before.gateway.routeOf(request)
     if (key === undefined || after.gateway.routeOf(request) !== key) return undefined
     let same = this.#sameRoutes.get(key)
@@ -80,6 +81,12 @@ export class ReplayedPlans {
     return same ? { is: "unchanged", isOfOtherPlan: this.#isOfOtherPlan(recorded) } : undefined
   }
 
+  /** The gateways find the route of one request object once. */
+  #requestOf(recorded: RecordedRequest): ClientRequest {
+    if (this.#last?.recorded !== recorded) this.#last = { recorded, request: requestOf(recorded) }
+    return this.#last.request
+  }
+
   #isOfOtherPlan({ plan }: RecordedRequest): boolean {
     return plan !== this.#digest
   }
@@ -88,7 +95,7 @@ export class ReplayedPlans {
   async send(recorded: RecordedRequest): Promise<Treated> {
     const isOfOtherPlan = this.#isOfOtherPlan(recorded)
     const { before, after } = this.#plans
-    const request = requestOf(recorded)
+    const request = this.#requestOf(recorded)
     const credentials = this.#callers.credentialsOf(recorded)
     const known = recorded.outcome.route ?? `${recorded.method} without a route`
     if (typeof credentials === "string")
@@ -106,6 +113,7 @@ export class ReplayedPlans {
     const route = next.finished.route ?? old.finished.route ?? known
     const reason = this.#lackOf(recorded, old, next, isOfOtherPlan)
     if (reason !== undefined) return { isOfOtherPlan, is: "left", reason, route }
+    if (areAlike(old, next)) return { isOfOtherPlan, is: "same", route }
     const outcomes = { before: worded(old, before), after: worded(next, after) }
     const facts = factChanges(outcomes.before, outcomes.after)
     if (facts.length === 0) return { isOfOtherPlan, is: "same", route }
@@ -165,10 +173,9 @@ function changedStores(before: PlanBody, after: PlanBody): ReadonlySet<string> {
 /** The request as the client sent it. */
 function requestOf({ method, target, host, headers, ip, bodyBytes }: RecordedRequest): ClientRequest {
   const length = bodyBytes === null ? 1 : Math.min(bodyBytes, bodyBytesMax)
-  return {
-    ...{ method, target, ip, headers: [["host", host], ...headers] },
-    ...(length === 0 ? {} : { body: zeros.subarray(0, length) }),
-  }
+  const fields: ClientRequest["headers"] = [["host", host], ...headers]
+  const body = length === 0 ? undefined : zeros.subarray(0, length)
+  return { method, target, ip, headers: fields, body }
 }
 
 /** Why the old plan's outcome is not the recorded one; undefined: it is. */

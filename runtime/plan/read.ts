@@ -211,7 +211,8 @@ class Integrity {
         this.#add(`schemas[${quote(key)}]`, `the digest does not match the schema, which has ${actual}`)
       for (const name of schemaReferences(schema)) this.#hasSchema(name, key, `schemas[${quote(key)}]`)
     }
-    this.#names(this.#plan, "")
+    for (const [key, item] of Object.entries(this.#plan))
+      if (key !== "models" && key !== "schemas") this.#names(item, [key])
   }
 
   /** A shared secret verifies only HMAC; a public key never does (RFC 8725 section 3.1). */
@@ -429,24 +430,22 @@ class Integrity {
       this.#add(path, "properties are for decision points, tuples for stores")
   }
 
-  /** Checks every `{value: name}` and `{secret: name}` at any depth. */
-  #names(node: unknown, path: string): void {
-    if (Array.isArray(node)) {
-      node.forEach((item, index) => {
-        this.#names(item, `${path}[${index}]`)
-      })
-      return
-    }
-    if (!isRecord(node)) return
-    for (const [key, item] of Object.entries(node)) {
-      if (path === "" && (key === "models" || key === "schemas")) continue
-      // The issuer chooses the names of claims: one may be called `value`.
-      if (key === "claims" && /^issuers\.[^.]+$/.test(path)) continue
-      if (typeof item === "string" && Object.keys(node).length === 1) {
-        if (key === "value") this.#has(this.#plan.values, item, path, "value")
-        if (key === "secret") this.#has(this.#plan.secrets, item, path, "secret")
+  /** Checks every `{value: name}` and `{secret: name}` at any depth. `path`: the keys so far, put together only for a problem. */
+  #names(node: unknown, path: (string | number)[]): void {
+    if (!isObject(node)) return
+    const keys = Object.keys(node)
+    for (const key of keys) {
+      const item = (node as Readonly<Record<string, unknown>>)[key]
+      if (isObject(item)) {
+        // The issuer chooses the names of claims: one may be called `value`.
+        if (key === "claims" && path.length === 2 && path[0] === "issuers") continue
+        path.push(Array.isArray(node) ? Number(key) : key)
+        this.#names(item, path)
+        path.pop()
+      } else if (keys.length === 1 && typeof item === "string") {
+        if (key === "value") this.#has(this.#plan.values, item, toDotPath(path), "value")
+        if (key === "secret") this.#has(this.#plan.secrets, item, toDotPath(path), "secret")
       }
-      this.#names(item, path === "" ? key : `${path}.${key}`)
     }
   }
 

@@ -5,7 +5,7 @@ import { lowerQuota, unitOf } from "../steps/quota.ts"
 import { lowerLimit } from "../steps/rate-limit.ts"
 import { countedWords } from "./counting.ts"
 import type { Memo } from "./memo.ts"
-import type { Places, StatementPlace } from "./place.ts"
+import { askedPlace, type Places, type StatementPlace } from "./place.ts"
 import type { Item } from "./scope.ts"
 import type { Lowered, LowerStep, StepContext } from "./step.ts"
 
@@ -115,6 +115,5 @@ export const lowerCountedInOrder: LowerStep = (bound, context) => {
   const route = { key: place.route, span: place.routeSpan }
   const { pathParameters, auth, variables, asked } = place
   const made = places.make(route, "outbound", pathParameters, auth, false, variables)
-  const late = asked ? { ...made, asked, key: `${made.key}?` } : made
-  return lowerCounted({ bound, scope }, context, late)
+  return lowerCounted({ bound, scope }, context, asked ? askedPlace(made) : made)
 }

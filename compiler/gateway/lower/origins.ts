@@ -89,7 +89,10 @@ export class Origins {
     }
     this.#steps("gateway.onUnmatched", onUnmatched)
     for (const [name, place] of this.#schemas.places()) this.#origins.set(`schemas.${name}`, place)
-    return Object.fromEntries([...this.#origins].sort(([a], [b]) => (a < b ? -1 : 1)))
+    const sorted: Record<string, string> = {}
+    // Names alone are sorted without calls of a function of ours: a large plan has a hundred thousand.
+    for (const key of [...this.#origins.keys()].sort()) sorted[key] = this.#origins.get(key) as string
+    return sorted
   }
 
   /** Types, relations (`doc#viewer`) and conditions of a store's model, which may be in several files. */
@@ -117,7 +120,7 @@ export class Origins {
   #steps(path: string, steps: readonly Lowered[]): void {
     steps.forEach(({ origin, inside }, index) => {
       this.#origins.set(`${path}.${index}`, origin)
-      for (const [name, list] of Object.entries(inside)) this.#steps(`${path}.${index}.${name}`, list)
+      for (const name in inside) this.#steps(`${path}.${index}.${name}`, inside[name] ?? [])
     })
   }
 

@@ -69,6 +69,8 @@ export class Places {
   readonly #named: NamedTexts
   readonly #bodiesOf: ((route: DescribedOperation) => DescribedBodies) | undefined
   readonly #environments = new Map<string, Pick<StatementPlace, "key" | "context" | "environment">>()
+  /** By list of ways, because all routes of an API share it. */
+  readonly #waysText = new WeakMap<Auth["ways"], string>()
 
   /** `bodiesOf`: set if a statement may use what documents say about bodies. Each described operation is then a place of its own. */
   constructor(named: NamedTexts, bodiesOf?: (route: DescribedOperation) => DescribedBodies) {
@@ -88,8 +90,8 @@ export class Places {
     item = false,
     variables: StatementPlace["variables"] = {},
   ): StatementPlace {
-    const pathParameters = [...parameters].sort()
-    const names = JSON.stringify([section, pathParameters, auth.ways, item, variables])
+    const pathParameters = parameters.length < 2 ? parameters : [...parameters].sort()
+    const names = `${section} ${item} ${JSON.stringify([pathParameters, variables])} ${this.#textOf(auth.ways)}`
     let known = this.#environments.get(names)
     if (known === undefined) {
       const context = { ...contextOf(section, pathParameters, auth, this.#named), item, variables }
@@ -97,17 +99,28 @@ export class Places {
       known = { key: String(this.#environments.size), context, environment }
       this.#environments.set(names, known)
     }
-    const place = {
-      ...known,
+    const { key, context, environment } = known
+    // Spelled out: the spread of an object takes several times as long, and each route makes a few places.
+    const place: StatementPlace = {
+      key,
       section,
       variables,
       auth,
       pathParameters,
+      context,
+      environment,
       asked: false,
+      described: undefined,
       route: route.key,
       routeSpan: route.span,
     }
     return route.described === undefined ? place : describedPlaceOf(place, this.#bodiesOf?.(route.described))
+  }
+
+  #textOf(ways: Auth["ways"]): string {
+    const text = this.#waysText.get(ways) ?? JSON.stringify(ways)
+    this.#waysText.set(ways, text)
+    return text
   }
 
   /** The place after statements that set variables. */
@@ -119,8 +132,7 @@ export class Places {
     const route = { key: place.route, span: place.routeSpan }
     const { section, pathParameters, auth } = place
     const made = this.make(route, section, pathParameters, auth, false, variables)
-    const known = place.asked ? { ...made, asked: true, key: `${made.key}?` } : made
-    return describedPlaceOf(known, place.described)
+    return describedPlaceOf(place.asked ? askedPlace(made) : made, place.described)
   }
 }
 
@@ -160,7 +172,26 @@ export function brings({ kind }: AuthWay, variable: string): boolean {
 
 /** The place inside of a condition. A variable that may be missing is no mistake there if the condition tests for it. */
 export function placeBehind(condition: string, place: StatementPlace): StatementPlace {
-  return place.asked || !asksForCaller(condition) ? place : { ...place, asked: true, key: `${place.key}?` }
+  return place.asked || !asksForCaller(condition) ? place : askedPlace(place)
+}
+
+/** The same place, where a variable that may be missing is no mistake. */
+export function askedPlace(place: StatementPlace): StatementPlace {
+  const { key, section, variables, auth, pathParameters, context, environment, described } = place
+  const { route, routeSpan } = place
+  return {
+    key: `${key}?`,
+    section,
+    variables,
+    auth,
+    pathParameters,
+    context,
+    environment,
+    asked: true,
+    described,
+    route,
+    routeSpan,
+  }
 }
 
 /** Whether an expression tests with `has()` how the caller authenticated. */

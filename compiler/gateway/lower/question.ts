@@ -8,7 +8,7 @@ import type { TextArgument, Word } from "../ast.ts"
 import { type BoundBlock, type BoundStatement, headSpan, statementsOf } from "../bind/bound.ts"
 import { listed } from "../schema/slots.ts"
 import { type Decider, deciderOf, fitsDecider, fitsPdp, lowerProperties } from "./decider.ts"
-import { type AuthWay, brings, providers, wordOf } from "./place.ts"
+import { type AuthWay, askedPlace, brings, providers, wordOf } from "./place.ts"
 import type { Lowered, StepContext } from "./step.ts"
 import type { StoreModel } from "./store-model.ts"
 
@@ -57,7 +57,7 @@ export function lowerQuestion(
   const decider = changed === "asked" ? deciderOf(bound, context) : (changed ?? undefined)
   const object = texts.lower(objectAt, place)
   // For the user, an uncertain value is an error below, so this warning is suppressed.
-  const user = texts.lower(userAt, { ...place, asked: true, key: `${place.key}?` })
+  const user = texts.lower(userAt, askedPlace(place))
   if (user !== undefined && changed === "asked") checkCertain(userAt, context)
   const fits = fitsDecider(bound.block, decider, context)
   const more = lowerCircumstances(bound.block, decider, context)

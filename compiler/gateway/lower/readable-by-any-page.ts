@@ -21,7 +21,7 @@ export function checkScripts(
   steps: PlanSteps,
   report: Report,
 ): void {
-  if (source.method !== "GET" && source.method !== "*") return
+  if (!steps.kinds.has("jsonp") || (source.method !== "GET" && source.method !== "*")) return
   const all = sections.flatMap((list) => within(idsOf(list), steps))
   if (!all.some(({ kind }) => kind === "jsonp") || !all.some((step) => isAmbient(step, all))) return
   report.add(

@@ -447,8 +447,21 @@ export class RouteLowering {
     }
     let context = contexts.get(scope)
     if (context === undefined) {
+      const { program, values, texts, expressions, models, declaredNames } = this.#shared
+      const { report, azure, steps, bodySchemas, apimApis } = this.#shared
+      // Spelled out: the spread of an object takes several times as long, and there is one for each statement of each route.
       context = {
-        ...this.#shared,
+        program,
+        values,
+        texts,
+        expressions,
+        models,
+        declaredNames,
+        report,
+        azure,
+        steps,
+        bodySchemas,
+        apimApis,
         place,
         scope,
         places: this.#places,

@@ -69,6 +69,7 @@ export type LowerStep = (bound: BoundStatement, context: StepContext) => Lowered
 /** The plan's steps without duplicates. */
 export class PlanSteps {
   readonly #steps = new Map<StepId, Step>()
+  readonly #kinds = new Set<Step["kind"]>()
   readonly #recorder: PartRecorder | undefined
   readonly expressions = new ExpressionPlaces()
 
@@ -93,7 +94,14 @@ export class PlanSteps {
   /** Adds a step without its use. */
   put(id: StepId, step: Step): void {
     this.#recorder?.note(({ steps }) => steps.put(id, step))
-    if (!this.#steps.has(id)) this.#steps.set(id, step)
+    if (this.#steps.has(id)) return
+    this.#steps.set(id, step)
+    this.#kinds.add(step.kind)
+  }
+
+  /** The kinds of the steps. */
+  get kinds(): ReadonlySet<Step["kind"]> {
+    return this.#kinds
   }
 
   get(id: StepId): Step | undefined {

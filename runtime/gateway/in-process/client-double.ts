@@ -27,6 +27,7 @@ export class ArrivedRequest extends WholeMessage implements IncomingRequest {
   readonly socket: Socket
   /** Asks for a WebSocket, as the listener of a server understands it. */
   readonly asksForWebSocket: boolean
+  #headers: IncomingHttpHeaders | undefined
 
   constructor(sent: ClientRequest, cut: () => void) {
     super(sent.body)
@@ -41,11 +42,16 @@ export class ArrivedRequest extends WholeMessage implements IncomingRequest {
   }
 
   get headers(): IncomingHttpHeaders {
-    const joined: Record<string, string> = {}
-    for (let at = 0; at < this.rawHeaders.length; at += 2)
-      joined[(this.rawHeaders[at] as string).toLowerCase()] ??= this.rawHeaders[at + 1] as string
-    return joined
+    this.#headers ??= joinedFields(this.rawHeaders)
+    return this.#headers
   }
+}
+
+function joinedFields(fields: readonly string[]): IncomingHttpHeaders {
+  const joined: Record<string, string> = {}
+  for (let at = 0; at < fields.length; at += 2)
+    joined[(fields[at] as string).toLowerCase()] ??= fields[at + 1] as string
+  return joined
 }
 
 /** A body without Content-Length gets one, as from any client. */
@@ -93,10 +99,8 @@ export class KeptReply extends EventEmitter implements Reply {
     const headers: FieldLine[] = []
     for (let at = 0; at < this.#lines.length; at += 2)
       headers.push([(this.#lines[at] as string).toLowerCase(), this.#lines[at + 1] as string])
-    return {
-      ...{ status: this.#status, reason: this.#reason, headers },
-      ...{ body: Buffer.concat(this.#content), isCut: !this.writableEnded || this.destroyed },
-    }
+    const isCut = !this.writableEnded || this.destroyed
+    return { status: this.#status, reason: this.#reason, headers, body: Buffer.concat(this.#content), isCut }
   }
 
   /** @throws TypeError for a field that cannot be sent, as `node:http` does */

@@ -68,6 +68,8 @@ export interface InProcessOptions {
   readonly decisionPointOf?: (name: string) => Authorizer
 }
 
+type Matched = ReturnType<Provisioned["generation"]["routes"]["find"]>
+
 const noWorld: World = {
   timeMs: 0,
   answer: () => ({ failure: "refused" }),
@@ -99,6 +101,8 @@ export class InProcessGateway {
   readonly #keys = new Map<string, string>()
   readonly #certificates: PlayedCertificates
   #provisioned: Provisioned | undefined
+  /** The route of the last request: a replay asks for it several times. */
+  #matched: { readonly request: ClientRequest; readonly match: Matched | undefined } | undefined
   #world: World = noWorld
   #recording = new PassageRecording()
   /** The recordings of requests that run together: what happens in a request is noted in its own. */
@@ -370,10 +374,9 @@ export class InProcessGateway {
         ended()
       }
       // The pipeline listens first, so the facts are complete when the reply closes.
-      const incoming = {
-        ...{ request: arrived, reply, listener: this.#listenerOf(arrived, placed) },
-        upgrade: client && { socket: client, detach: () => undefined, takeOver: () => Buffer.alloc(0) },
-      }
+      const listener = this.#listenerOf(arrived, placed)
+      const upgrade = client && { socket: client, detach: () => undefined, takeOver: () => Buffer.alloc(0) }
+      const incoming = { request: arrived, reply, listener, upgrade }
       serve(this.#context, generation, incoming, placed.target)
       reply.once("close", ended)
     })
@@ -413,7 +416,14 @@ export class InProcessGateway {
       : readFileSync(resolve(folder, reference.file), "utf8").trimEnd()
   }
 
-  #match({ headers, target, method }: ClientRequest) {
+  #match(request: ClientRequest) {
+    if (this.#matched?.request === request) return this.#matched.match
+    const match = this.#find(request)
+    this.#matched = { request, match }
+    return match
+  }
+
+  #find({ headers, target, method }: ClientRequest) {
     const host = headers.find(([name]) => name.toLowerCase() === "host")?.[1] ?? "localhost"
     const [path = ""] = target.split("?")
     return this.#provisioned?.generation.routes.find(method, path, host)

@@ -57,10 +57,8 @@ export class PassageRecording {
     const facts = opened ?? this.finished
     if (facts === undefined) throw new Error("the gateway did not report the end of the request")
     const isOpen = opened !== undefined && client !== undefined && upstream !== undefined
-    return {
-      ...{ response, finished: facts, sent, steps, decisions, changes, log },
-      limits: [...this.limits.values()],
-      webSocket: isOpen ? new PlayedWebSocket(client, upstream, () => this.finished) : undefined,
-    }
+    const webSocket = isOpen ? new PlayedWebSocket(client, upstream, () => this.finished) : undefined
+    const limits = [...this.limits.values()]
+    return { response, finished: facts, webSocket, sent, steps, limits, decisions, changes, log }
   }
 }
