@@ -80,7 +80,7 @@ function timeWords(ms: number): string {
 
 /** The share of calls and callers of the routes that the change concerns. */
 function blastLines({ blast, recorded }: Replay): string[] {
-  if (blast.requests === 0) return ["  the changed parts of the plan had no recorded requests"]
+  if (blast.requests === 0) return ["  nothing that differs between the plans concerns a recorded request"]
   const shown = blast.routes.slice(0, blastRoutesMax).map(({ route, requests, callers }) => {
     const counts = `${percent(requests, recorded.requests)} of requests, ${percent(callers, recorded.callers)} of callers`
     return `${indent}${visible(route)}: ${counts}`

@@ -70,6 +70,15 @@ const replaced =
     return text.replace(from, to)
   }
 
+test("puts a key where the other routes of the API read it, also on a route that demands none", async () => {
+  const { lines } = await compared(replaced('POST "/items" {', 'POST "/items" { auth none;'))
+  // The backend of a caller with a key gets what it got before: the gateway takes the key out on every route of the API.
+  expect(lines).toEqual([
+    "opens: POST /shop/items, without a credential: 401 unauthorized -> 200 from backend shop",
+    "opens: POST /shop/items, with an unknown subscription key: 401 unauthorized -> 200 from backend shop",
+  ])
+})
+
 test("says nothing about plans that treat every request equally", async () => {
   const same = await compared((text) => text)
   expect(same).toMatchObject({ routes: 4, concerned: 0, requests: 0, lines: [] })

@@ -27,7 +27,10 @@ export interface PlacingContext extends SigningContext {
 /** An order for a token; without `issuer` it is the first that the route accepts, or the first of the plan. */
 export type TokenOrder = Omit<IssuedToken, "issuer"> & { readonly issuer?: string | undefined }
 
-/** A request with the credentials where its route reads them; without a route, at the usual places. */
+/**
+ * A request with the credentials where its route reads them; without a route, at the usual places. A key for a route that demands none is where the
+ * other routes of its API read keys, because clients of an API send it with every call.
+ */
 export function withCredentials(
   request: ClientRequest,
   credentials: Credentials,
@@ -44,8 +47,8 @@ export function withCredentials(
     placed = withToken(placed, text, place?.is === "token" ? place.from : undefined)
   }
   if (key !== undefined) {
-    const place = places.find((shown) => shown.is === "key")
-    const { header = "ocp-apim-subscription-key", query = null } = place?.is === "key" ? place : {}
+    const place = places.find(isKey) ?? (route && keyPlacesOf(plan).get(route.api))
+    const { header = "ocp-apim-subscription-key", query = null } = place ?? {}
     placed =
       header !== null ? withField(placed, header, key) : withQuery(placed, query ?? "subscription-key", key)
   }
@@ -82,6 +85,27 @@ function placesOf(plan: PlanBody, route: Route): readonly ShownCredential[] {
     placesOfRoutes.set(route, places)
   }
   return places
+}
+
+type ShownKey = Extract<ShownCredential, { readonly is: "key" }>
+
+function isKey(shown: ShownCredential): shown is ShownKey {
+  return shown.is === "key"
+}
+
+const keyPlaces = new WeakMap<PlanBody, ReadonlyMap<string, ShownKey>>()
+
+/** Where APIs read keys, by API. */
+function keyPlacesOf(plan: PlanBody): ReadonlyMap<string, ShownKey> {
+  const known = keyPlaces.get(plan)
+  if (known !== undefined) return known
+  const found = new Map<string, ShownKey>()
+  for (const route of Object.values(plan.routes)) {
+    const place = found.has(route.api) ? undefined : placesOf(plan, route).find(isKey)
+    if (place !== undefined) found.set(route.api, place)
+  }
+  keyPlaces.set(plan, found)
+  return found
 }
 
 function shownIn(plan: PlanBody, ids: readonly StepId[]): ShownCredential[] {
