@@ -16,8 +16,11 @@ export type OptionValues = Readonly<Record<string, string | boolean | readonly s
 export interface CommandLine<Args> {
   /** `[name, text]`; the name in `<>` if required, in `[]` if optional, with `...` if it can be repeated. */
   readonly operands?: readonly (readonly [name: string, text: string])[]
-  /** `[flags, text]`, e.g. `["--out <file>", "where to write the plan"]`; a flag ending in `...>` can be repeated. */
-  readonly options?: readonly (readonly [flags: string, text: string])[]
+  /**
+   * `[flags, text]`, e.g. `["--out <file>", "where to write the plan"]`; a flag ending in `...>` can be repeated. `joined`: a list with commas, so that
+   * the values of an option that is given several times are one list. Of other options the last counts.
+   */
+  readonly options?: readonly (readonly [flags: string, text: string, joined?: "joined"])[]
   /** `[line, text]`: lines that work when pasted. */
   readonly examples: readonly (readonly [line: string, text: string])[]
   /** @throws CliError for invalid values. */

@@ -107,7 +107,9 @@ function parentOf(
 /** Adds operands, options and examples to a command. */
 function describe({ line }: Command, made: Commander): Commander {
   for (const [name, text] of line.operands ?? []) made.argument(name, text)
-  for (const [flags, text] of line.options ?? []) made.option(flags, text)
+  for (const [flags, text, joined] of line.options ?? [])
+    if (joined === undefined) made.option(flags, text)
+    else made.option(flags, text, (value, before: string | undefined) => [before ?? [], value].flat().join())
   const examples = line.examples.map(([example, text]) => `  ${example}\n      ${text}\n`).join("")
   return examples === "" ? made : made.addHelpText("after", `\nExamples:\n${examples}`)
 }

@@ -67,6 +67,7 @@ export function readStore(options: OptionValues): string | undefined {
 export const allowOption = [
   "--allow <classes>",
   "consent to these classes of changes: opens, closes, breaking, separated by commas",
+  "joined",
 ] as const
 
 /** Reads `--allow opens,breaking`. */
@@ -92,6 +93,7 @@ function readWords<const Word extends string>(
 export const removeOption = [
   "--remove <kinds>",
   "also delete what was made at run time and is in no text: subscriptions, stores, tokens, separated by commas (default: nothing)",
+  "joined",
 ] as const
 
 /** Reads `--remove subscriptions,tokens`. */

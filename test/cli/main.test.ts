@@ -7,21 +7,33 @@ import { main } from "../../compiler/cli/main.ts"
 interface GreetArgs {
   readonly names: readonly string[]
   readonly loud: boolean
+  readonly last: string | undefined
+  readonly listed: string | undefined
 }
 
 const greet = command<GreetArgs>(
   {
     operands: [["[names...]", "whom to greet"]],
-    options: [["--loud", "in capitals"]],
+    options: [
+      ["--loud", "in capitals"],
+      ["--last <name>", "whom to greet last"],
+      ["--listed <names>", "more names", "joined"],
+    ],
     examples: [["sallyport greet ann", "greets ann"]],
     parse(operands, options) {
       if (operands.length === 0)
         throw new CliError("nobody to greet", "Name somebody: `sallyport greet ann`.", exitCode.refused)
-      return { names: operands, loud: options["loud"] === true }
+      const [last, listed] = [options["last"], options["listed"]].map((each) => each?.toString())
+      return { names: operands, loud: options["loud"] === true, last, listed }
     },
   },
   async (args, io) => {
-    const text = `hello ${args.names.join(" and ")}\n`
+    const names = [
+      ...args.names,
+      ...(args.listed?.split(",") ?? []),
+      ...(args.last === undefined ? [] : [args.last]),
+    ]
+    const text = `hello ${names.join(" and ")}\n`
     io.out(args.loud ? text.toUpperCase() : text)
     return exitCode.changes
   },
@@ -79,6 +91,12 @@ async function run(...argv: string[]) {
   ]
   return { code: await main(argv, io, table), ...seen }
 }
+
+test("of an option that is given twice the last counts, and lists are joined", async () => {
+  expect((await run("greet", "ann", "--last", "bob", "--last", "cyd")).out).toBe("hello ann and cyd\n")
+  const { out } = await run("greet", "ann", "--listed", "bob,cyd", "--listed", "dan")
+  expect(out).toBe("hello ann and bob and cyd and dan\n")
+})
 
 test("a command gets its operands and options, and its answer is the exit code", async () => {
   expect(await run("greet", "ann", "bob", "--loud")).toEqual({ code: 2, out: "HELLO ANN AND BOB\n", err: "" })

@@ -68,6 +68,7 @@ const planLine: CommandLine<PlanArgs> = {
     [
       "--remove <kinds>",
       "list what `apply --remove` would delete: subscriptions, stores, tokens, separated by commas",
+      "joined",
     ],
     trafficOption,
     ...peopleOptions,

@@ -54,6 +54,7 @@ const serveLine: CommandLine<ServeArgs> = {
     [
       "--only <roles>",
       "roles of this process, separated by commas: gateway, authz, control, portal (default: all)",
+      "joined",
     ],
     [
       "--workers <number>",

@@ -18,6 +18,7 @@ const usageLine: CommandLine<UsageArgs> = {
     [
       "--by <fields>",
       `fields to group by, separated by commas: ${fields.join(", ")} (default: subscription,user)`,
+      "joined",
     ],
     ["--since <date>", "start: 2026-01-31, 2026-01-31T12:00:00Z, or how long ago: 12h, 30d"],
     ["--until <date>", "end, not included; written like --since"],
