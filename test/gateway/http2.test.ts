@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http"
-import { type ClientHttp2Session, constants } from "node:http2"
+import { type ClientHttp2Session, constants, sensitiveHeaders } from "node:http2"
 import { afterEach, describe, expect, test } from "vitest"
 import type { GatewayOptions } from "../../runtime/gateway/gateway.ts"
 import { answerOf, askHttp2, http2Session } from "../support/http2-client.ts"
@@ -61,6 +61,8 @@ describe("a request by HTTP/2", () => {
     expect(answer).toMatchObject({ status: 200, reset: 0 })
     expect(answer.headers).not.toHaveProperty("connection")
     expect(answer.headers["x-request-id"]).toBeDefined()
+    // Sent without the table of HPACK, which nothing repeats it from.
+    expect(Reflect.get(answer.headers, sensitiveHeaders)).toEqual(["x-request-id"])
     const [seen] = upstream.requests
     expect(seen).toMatchObject({ method: "POST", url: "/a/7?x=1", body: "the body", complete: true })
     expect(seen?.headers).toMatchObject({

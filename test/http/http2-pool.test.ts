@@ -6,6 +6,7 @@ import {
   type ServerHttp2Session,
   type ServerHttp2Stream,
   type ServerOptions,
+  sensitiveHeaders,
 } from "node:http2"
 import type { Socket } from "node:net"
 import { Readable } from "node:stream"
@@ -447,6 +448,17 @@ describe("messages", () => {
     expect(outcome?.error).toMatchObject({ reason: "request" })
     await until(() => streams[0]?.closed === true)
     expect(streams[0]?.rstCode).toBe(constants.NGHTTP2_CANCEL)
+  })
+
+  test("fields that no other request repeats stay out of the table of HPACK", async () => {
+    let seen: IncomingHttpHeaders = {}
+    const { port } = await startHttp2((stream, headers) => {
+      seen = headers
+      end(stream)
+    })
+    const fields = ["x-request-id", "1", "x-own", "2", "traceparent", "00-1-1-01"]
+    await ask(http2PoolFor(port), { ...get, fields })
+    expect(Reflect.get(seen, sensitiveHeaders)).toEqual(["x-request-id", "traceparent"])
   })
 
   test("HEAD has no body, whatever its length says; informational responses are skipped", async () => {

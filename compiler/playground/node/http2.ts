@@ -4,3 +4,6 @@ import { absent } from "./absent.ts"
 
 export const constants = {}
 export const connect = absent("http2.connect")
+
+/** Only fields that are sent over a connection read it. */
+export const sensitiveHeaders = Symbol("http2.sensitiveHeaders")
