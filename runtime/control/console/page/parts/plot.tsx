@@ -115,7 +115,7 @@ function optionsOf(newest: { readonly current: PlotProps }, element: HTMLElement
       ...lines.map(
         ({ label, tone, isLimit = false }): UPlot.Series => ({
           ...{ label, stroke: colour(tone), width: 1.5, ...(isLimit ? { dash: [6, 4] } : {}) },
-          points: { show: false },
+          points: { show: false, size: 5, filter: (self, series) => alone(self.data[series] ?? []) },
           value: (self, value, index, at) => {
             const shown = at === null ? self.data[index]?.at(-1) : value
             return shown === null || shown === undefined ? "–" : text(shown)
@@ -125,6 +125,12 @@ function optionsOf(newest: { readonly current: PlotProps }, element: HTMLElement
     ],
     hooks: { draw: [(self) => drawMarks(self, newest.current.marks, colour("accent"))] },
   }
+}
+
+/** Values without a neighbour: a line through them alone would not be seen. */
+function alone(values: ArrayLike<unknown>): number[] {
+  const has = (at: number) => typeof values[at] === "number"
+  return Array.from(values, (_, at) => at).filter((at) => has(at) && !has(at - 1) && !has(at + 1))
 }
 
 const clock = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" })
