@@ -87,11 +87,12 @@ const texts: Readonly<Record<NonNullable<Shape["text"]>, string>> = {
   body: "Contains any text or markup, or an expression: `@(…)`, `@{…}`.",
 }
 
-function attributeText({ required, dynamic, values, flag, byDefault }: AttributeRow): string {
+function attributeText({ required, dynamic, values, whole, flag, byDefault }: AttributeRow): string {
   const words = values ?? (flag === true ? ["true", "false"] : undefined)
   const facts = [
     required === true ? "required" : "optional",
     words === undefined ? undefined : `one of ${words.map((each) => `\`${each}\``).join(", ")}`,
+    whole === undefined ? undefined : `a whole number from ${whole.min} to ${whole.max}`,
     byDefault === undefined || required === true ? undefined : `default \`${byDefault}\``,
     dynamic === true ? "an expression `@(…)` is allowed" : "must be known when the plan is made",
   ]

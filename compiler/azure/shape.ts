@@ -5,6 +5,12 @@ import { type Element, elementsOf, type PolicyDocument } from "./ast.ts"
 import { elementWith, refusalOfAttribute } from "./elements/refused.ts"
 import { beginsExpression, expressionEnd } from "./reader/expression-scan.ts"
 
+/** The whole numbers from `min` to `max`, both included. */
+export interface WholeNumbers {
+  readonly min: number
+  readonly max: number
+}
+
 /** The allowed values of an attribute. */
 export interface AttributeRow {
   readonly required?: true
@@ -12,6 +18,8 @@ export interface AttributeRow {
   readonly dynamic?: true
   /** The valid values. */
   readonly values?: readonly string[]
+  /** It is a whole number within these bounds. */
+  readonly whole?: WholeNumbers
   /** It is `true` or `false`, in any case of letters. */
   readonly flag?: true
   /** What holds without the attribute. */

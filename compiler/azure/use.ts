@@ -11,7 +11,7 @@ import {
   type PolicyNode,
   type Raw,
 } from "./ast.ts"
-import type { Shape } from "./shape.ts"
+import type { Shape, WholeNumbers } from "./shape.ts"
 import type { DocumentHost, DocumentPlace, DocumentSection, Used } from "./site.ts"
 import { constantOf, type ElementValue, type Reading, readValue, textOf } from "./values.ts"
 
@@ -26,15 +26,6 @@ export interface Context {
   readonly path: string
   /** Makes the steps of some policies in an element. */
   readonly inside: (nodes: readonly PolicyNode[], parent: Use) => Used[]
-}
-
-/** Maximum for most durations: Azure API Management uses 32-bit integers. */
-export const secondsMax = 2_147_483_647
-
-/** Bounds of an integer, and the unit for the message. */
-interface Bounds {
-  readonly min?: number
-  readonly max?: number
 }
 
 /** An element in its context. Reads attributes, texts and children as typed values. */
@@ -229,7 +220,8 @@ export class Use {
     )
   }
 
-  count(name: string, bounds: Bounds = {}): Count | undefined {
+  /** A number that may be computed per request, within the bounds of the table or narrower ones. */
+  count(name: string, bounds = this.#whole(name)): Count | undefined {
     const value = this.value(name)
     if (value === undefined) return undefined
     if (value.kind === "code") return this.#dynamic(value)
@@ -238,21 +230,16 @@ export class Use {
     return { expression: { lang: "cel", text: `int(${named})`, type: "int" } }
   }
 
-  /** A duration in seconds. */
-  seconds(name: string, min = 0): Count | undefined {
-    return this.count(name, { min, max: secondsMax })
-  }
-
-  /** An integer that must be known at compile time. */
-  number(name: string, bounds: Bounds = {}): number | undefined {
+  /** A number that must be known at compile time. */
+  number(name: string): number | undefined {
     const value = this.value(name)
-    return value === undefined ? undefined : this.#number(name, value, bounds)
+    return value === undefined ? undefined : this.#number(name, value, this.#whole(name))
   }
 
-  #number(name: string, value: ElementValue, { min = 0, max = 1_000_000_000 }: Bounds): number | undefined {
+  #number(name: string, value: ElementValue, { min, max }: WholeNumbers): number | undefined {
     const constant = this.constantOf(value, `\`${name}\``)?.trim()
     if (constant === undefined) return undefined
-    const number = /^\d{1,12}$/.test(constant) ? Number(constant) : Number.NaN
+    const number = /^\d{1,15}$/.test(constant) ? Number(constant) : Number.NaN
     if (number >= min && number <= max) return number
     return this.report(
       "SP7009",
@@ -276,6 +263,13 @@ export class Use {
       `\`${name}\` is not a condition`,
       'Write an expression: `@(context.Request.Method == "GET")`.',
     )
+  }
+
+  /** The bounds that the table has, so that editors show those that are checked. */
+  #whole(name: string): WholeNumbers {
+    const whole = this.#shape.attributes?.[name]?.whole
+    if (whole === undefined) throw new Error(`the row of \`${name}\` has no bounds`)
+    return whole
   }
 
   #byDefault(name: string): string | undefined {

@@ -5,7 +5,7 @@ import { didYouMean } from "../../core/nearest.ts"
 import { shown } from "../../core/shown.ts"
 import type { AttributeRow, ChildRow } from "../shape.ts"
 import type { Used } from "../site.ts"
-import { secondsMax, type Use } from "../use.ts"
+import type { Use } from "../use.ts"
 import { clientCertificateRow } from "./client-certificate.ts"
 import { corsRow, crossDomainRow } from "./cors.ts"
 import { headerName } from "./message.ts"
@@ -13,12 +13,15 @@ import {
   complete,
   dynamic,
   type ElementTable,
+  errorStatuses,
   flags,
   given,
   inboundOnly,
   optional,
   required,
   requiredDynamic,
+  seconds,
+  secondsFromOne,
   values,
 } from "./row.ts"
 
@@ -27,7 +30,7 @@ function checkHeader(use: Use): Used[] | undefined {
     name: headerName(use, "name"),
     values: use.texts("value"),
     ignoreCase: use.flag("ignore-case"),
-    status: use.count("failed-check-httpcode", { min: 400, max: 599 }),
+    status: use.count("failed-check-httpcode"),
     ...(use.has("failed-check-error-message") ? { message: use.text("failed-check-error-message") } : {}),
   }
   return complete(parts) ? use.step({ kind: "check-header", ...parts }) : undefined
@@ -107,8 +110,10 @@ function signsOf(use: Use): Record<string, string | undefined> {
 }
 
 /** The same bounds as for `limit` of gateway.conf. */
-const calls = { min: 1, max: 1_000_000_000 }
-const period = { min: 1, max: secondsMax }
+const calls: AttributeRow = { whole: { min: 1, max: 1_000_000_000 } }
+const period: AttributeRow = { whole: secondsFromOne }
+const longPeriod: AttributeRow = { whole: seconds }
+const bandwidth: AttributeRow = { whole: { min: 1, max: 8_000_000_000 } }
 
 /** A caller without a subscription is identified by IP address. */
 const callerKeys: LimitKey[] = [{ by: "subscription" }, { by: "ip" }]
@@ -119,8 +124,8 @@ function rateLimit(use: Use): Used[] | undefined {
   const signs = signsOf(use)
   const limit = (each: Use, what: string): Used[] | undefined => {
     const parts = {
-      callsMax: each.number("calls", calls),
-      periodSeconds: each.number("renewal-period", period),
+      callsMax: each.number("calls"),
+      periodSeconds: each.number("renewal-period"),
       ...signs,
     }
     if (!complete(parts)) return undefined
@@ -142,7 +147,7 @@ function condition(use: Use): { countIf: Expression | undefined } | Record<never
 }
 
 function increment(use: Use): Record<string, ReturnType<Use["count"]>> {
-  return use.has("increment-count") ? { increment: use.count("increment-count", calls) } : {}
+  return use.has("increment-count") ? { increment: use.count("increment-count") } : {}
 }
 
 /**
@@ -153,8 +158,8 @@ function rateLimitByKey(use: Use): Used[] | undefined {
   const text = use.text("counter-key")
   const signs = signsOf(use)
   const parts = {
-    callsMax: use.count("calls", calls),
-    periodSeconds: use.count("renewal-period", period),
+    callsMax: use.count("calls"),
+    periodSeconds: use.count("renewal-period"),
     ...condition(use),
     ...increment(use),
     ...signs,
@@ -172,8 +177,8 @@ function rateLimitByKey(use: Use): Used[] | undefined {
 
 /** Converts the kilobytes of the document to bytes. */
 function volumeOf(use: Use): { callsMax?: number; bytesMax?: number } | undefined {
-  const callsMax = use.has("calls") ? use.number("calls", calls) : null
-  const kilobytes = use.has("bandwidth") ? use.number("bandwidth", { min: 1, max: 8_000_000_000 }) : null
+  const callsMax = use.has("calls") ? use.number("calls") : null
+  const kilobytes = use.has("bandwidth") ? use.number("bandwidth") : null
   if (callsMax === undefined || kilobytes === undefined) return undefined
   if (callsMax === null && kilobytes === null)
     return use.report(
@@ -189,15 +194,13 @@ function volumeOf(use: Use): { callsMax?: number; bytesMax?: number } | undefine
   }
 }
 
-const longPeriod = { min: 0, max: secondsMax }
-
 /** `quota` for the product or API of the document, with separate ones for its APIs and operations. */
 function quota(use: Use): Used[] | undefined {
   const { scope } = use.context.place
   const one = (each: Use, what: string): Used[] | undefined => {
     const volume = volumeOf(each)
     // A child without its own period has the one of the policy.
-    const periodSeconds = (each.has("renewal-period") ? each : use).number("renewal-period", longPeriod)
+    const periodSeconds = (each.has("renewal-period") ? each : use).number("renewal-period")
     if (volume === undefined || periodSeconds === undefined) return undefined
     return each.step({
       kind: "quota",
@@ -216,7 +219,7 @@ function quotaByKey(use: Use): Used[] | undefined {
   const volume = volumeOf(use)
   const parts = {
     text: use.text("counter-key"),
-    periodSeconds: use.number("renewal-period", longPeriod),
+    periodSeconds: use.number("renewal-period"),
     ...condition(use),
     ...increment(use),
   }
@@ -251,15 +254,15 @@ function startOf(use: Use): string | null | undefined {
 const limited: Readonly<Record<string, AttributeRow>> = {
   id: optional,
   name: optional,
-  calls: required,
-  "renewal-period": required,
+  calls: { ...required, ...calls },
+  "renewal-period": { ...required, ...period },
 }
 const metered: Readonly<Record<string, AttributeRow>> = {
   id: optional,
   name: optional,
-  calls: optional,
-  bandwidth: optional,
-  "renewal-period": optional,
+  calls,
+  bandwidth,
+  "renewal-period": longPeriod,
 }
 const apis = (attributes: Readonly<Record<string, AttributeRow>>): Readonly<Record<string, ChildRow>> => ({
   api: { many: true, attributes, children: { operation: { many: true, attributes } } },
@@ -271,7 +274,7 @@ export const access: ElementTable = {
     sections: ["inbound", "outbound"],
     attributes: {
       name: required,
-      "failed-check-httpcode": requiredDynamic,
+      "failed-check-httpcode": { ...requiredDynamic, whole: errorStatuses },
       "failed-check-error-message": dynamic,
       "ignore-case": flags.off,
     },
@@ -295,7 +298,11 @@ export const access: ElementTable = {
     about:
       "Limits the calls of each subscription in a period, or of each IP address without one; answers 429.",
     sections: inboundOnly,
-    attributes: { calls: required, "renewal-period": required, ...signAttributes },
+    attributes: {
+      calls: { ...required, ...calls },
+      "renewal-period": { ...required, ...period },
+      ...signAttributes,
+    },
     children: apis(limited),
     lower: rateLimit,
   },
@@ -303,11 +310,11 @@ export const access: ElementTable = {
     about: "Limits the calls with the same key in a period; answers 429.",
     sections: inboundOnly,
     attributes: {
-      calls: requiredDynamic,
-      "renewal-period": requiredDynamic,
+      calls: { ...requiredDynamic, ...calls },
+      "renewal-period": { ...requiredDynamic, ...period },
       "counter-key": requiredDynamic,
       "increment-condition": dynamic,
-      "increment-count": dynamic,
+      "increment-count": { ...dynamic, ...calls },
       ...signAttributes,
     },
     lower: rateLimitByKey,
@@ -315,7 +322,7 @@ export const access: ElementTable = {
   quota: {
     about: "Limits calls or bytes of each subscription over a long period; answers 403.",
     sections: inboundOnly,
-    attributes: { calls: optional, bandwidth: optional, "renewal-period": required },
+    attributes: { calls, bandwidth, "renewal-period": { ...required, ...longPeriod } },
     children: apis(metered),
     lower: quota,
   },
@@ -323,12 +330,12 @@ export const access: ElementTable = {
     about: "Limits calls or bytes with the same key over a long period; answers 403.",
     sections: inboundOnly,
     attributes: {
-      calls: optional,
-      bandwidth: optional,
-      "renewal-period": required,
+      calls,
+      bandwidth,
+      "renewal-period": { ...required, ...longPeriod },
       "counter-key": requiredDynamic,
       "increment-condition": dynamic,
-      "increment-count": dynamic,
+      "increment-count": { ...dynamic, ...calls },
       "first-period-start": optional,
     },
     lower: quotaByKey,

@@ -3,7 +3,7 @@ import type { Used } from "../site.ts"
 import type { Use } from "../use.ts"
 import { constantOf, textOf } from "../values.ts"
 import { isAddress } from "./address.ts"
-import { complete, dynamic, type ElementTable, flags, given, optional } from "./row.ts"
+import { complete, dynamic, type ElementTable, flags, given, optional, secondsFromOne } from "./row.ts"
 
 /** A backend of gateway.conf by its id, either fixed or computed per request; or a URL. */
 function setBackend(use: Use): Used[] | undefined {
@@ -97,7 +97,7 @@ function timeoutOf(use: Use): ReturnType<Use["count"]> | "wrong" {
     )
     return "wrong"
   }
-  const count = use.seconds(name, 1)
+  const count = use.count(name)
   if (count === undefined) return "wrong"
   if (name === "timeout-ms") return count
   if (typeof count === "number") return count * 1000
@@ -116,8 +116,8 @@ export const backend: ElementTable = {
     about: "Sends the request to the backend and waits for the response.",
     sections: ["backend"],
     attributes: {
-      timeout: dynamic,
-      "timeout-ms": dynamic,
+      timeout: { ...dynamic, whole: secondsFromOne },
+      "timeout-ms": { ...dynamic, whole: secondsFromOne },
       "continue-timeout": dynamic,
       "http-version": optional,
       "follow-redirects": flags.off,

@@ -13,6 +13,7 @@ import {
   optional,
   required,
   requiredDynamic,
+  seconds,
 } from "./row.ts"
 
 type CacheGet = Extract<Step, { kind: "cache-get" }>
@@ -61,7 +62,7 @@ function set(use: Use): Used[] | undefined {
   const parts = {
     key: use.text("key"),
     value: contentOf(use, "value"),
-    seconds: use.seconds("duration"),
+    seconds: use.count("duration"),
   }
   return complete(parts) ? use.step({ kind: "cache-set", ...parts }) : undefined
 }
@@ -80,8 +81,8 @@ function value(use: Use): Used[] | undefined {
   const parts = {
     key: use.text("key"),
     variable: use.constant("variable-name"),
-    seconds: use.seconds("expires-after"),
-    ...(use.has("refresh-after") ? { refreshAfterSeconds: use.seconds("refresh-after") } : {}),
+    seconds: use.count("expires-after"),
+    ...(use.has("refresh-after") ? { refreshAfterSeconds: use.count("refresh-after") } : {}),
     ...optionalContent(use, "default-value"),
   }
   if (!complete(parts)) return undefined
@@ -135,7 +136,7 @@ function lookup(use: Use): Used[] | undefined {
 
 function store(use: Use): Used[] | undefined {
   const parts = {
-    seconds: use.seconds("duration"),
+    seconds: use.count("duration"),
     ...(use.has("cache-response") ? { storeIf: use.flag("cache-response") } : {}),
   }
   return complete(parts) ? use.step({ kind: "cache-store", ...parts }) : undefined
@@ -160,7 +161,7 @@ export const cache: ElementTable = {
     about: "Stores the response in the cache, for requests that a `cache-lookup` looked up.",
     sections: ["outbound"],
     attributes: {
-      duration: requiredDynamic,
+      duration: { ...requiredDynamic, whole: seconds },
       "cache-response": { flag: true, dynamic: true },
       "caching-type": caching,
     },
@@ -183,7 +184,7 @@ export const cache: ElementTable = {
     attributes: {
       key: requiredDynamic,
       value: requiredDynamic,
-      duration: requiredDynamic,
+      duration: { ...requiredDynamic, whole: seconds },
       "caching-type": caching,
     },
     lower: set,
@@ -201,8 +202,8 @@ export const cache: ElementTable = {
     attributes: {
       key: requiredDynamic,
       "variable-name": required,
-      "expires-after": requiredDynamic,
-      "refresh-after": dynamic,
+      "expires-after": { ...requiredDynamic, whole: seconds },
+      "refresh-after": { ...dynamic, whole: seconds },
       "default-value": dynamic,
       "caching-type": { ...optional, ...caching },
     },

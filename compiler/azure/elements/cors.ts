@@ -4,8 +4,8 @@ import { didYouMean } from "../../core/nearest.ts"
 import { shown } from "../../core/shown.ts"
 import type { ChildRow } from "../shape.ts"
 import type { Used } from "../site.ts"
-import { secondsMax, type Use } from "../use.ts"
-import { complete, fixedFlags, inboundOnly, optional, type PolicyRow, values } from "./row.ts"
+import type { Use } from "../use.ts"
+import { complete, fixedFlags, inboundOnly, optional, type PolicyRow, seconds, values } from "./row.ts"
 
 /** The constant texts of a list. */
 function constants(use: Use, holder: string, item: string): string[] | undefined {
@@ -26,7 +26,7 @@ function cors(use: Use): Used[] | undefined {
     expose: constants(use, "expose-headers", "header"),
     credentials: use.fixedFlag("allow-credentials"),
     maxAgeSeconds: methodsUse?.has("preflight-result-max-age")
-      ? methodsUse.number("preflight-result-max-age", { max: secondsMax })
+      ? methodsUse.number("preflight-result-max-age")
       : 0,
     terminateUnmatched: use.fixedFlag("terminate-unmatched-request"),
   }
@@ -75,7 +75,7 @@ export const corsRow: PolicyRow = {
   children: {
     "allowed-origins": { required: true, children: { origin: values } },
     "allowed-methods": {
-      attributes: { "preflight-result-max-age": optional },
+      attributes: { "preflight-result-max-age": { whole: seconds } },
       children: { method: { many: true, text: "literal" } },
     },
     "allowed-headers": { children: { header: { many: true, text: "literal" } } },

@@ -13,6 +13,7 @@ import {
   optional,
   required,
   requiredDynamic,
+  seconds,
 } from "./row.ts"
 
 /** The first `when` that holds, otherwise `otherwise`: nested steps, built from the last to the first. */
@@ -53,11 +54,11 @@ function retry(use: Use): Used[] | undefined {
   const steps = use.policies()
   const parts = {
     test: use.condition("condition"),
-    times: use.count("count", { min: 1, max: 50 }),
-    intervalSeconds: use.seconds("interval"),
+    times: use.count("count"),
+    intervalSeconds: use.count("interval"),
     fastFirst: use.flag("first-fast-retry"),
-    ...given("maxSeconds", use.has("max-interval") ? use.seconds("max-interval") : undefined),
-    ...given("deltaSeconds", use.has("delta") ? use.seconds("delta") : undefined),
+    ...given("maxSeconds", use.has("max-interval") ? use.count("max-interval") : undefined),
+    ...given("deltaSeconds", use.has("delta") ? use.count("delta") : undefined),
   }
   if (!complete(parts)) return undefined
   // Without policies it only waits: documents use it as a delay.
@@ -98,7 +99,7 @@ function wait(use: Use): Used[] | undefined {
 /** `limit-concurrency`. `scope` is cut, because the plan limits the length of counters. */
 function limitConcurrency(use: Use): Used[] | undefined {
   const steps = use.policies()
-  const parts = { key: use.text("key"), max: use.number("max-count", { min: 1, max: 1_000_000 }) }
+  const parts = { key: use.text("key"), max: use.number("max-count") }
   if (!complete(parts)) return undefined
   const counter = `${use.context.place.scope.slice(0, 400)}: limit-concurrency`
   return use.step(
@@ -133,9 +134,9 @@ function returnResponse(use: Use): Used[] | undefined {
  * empty. `index` counts examples from 1, and 0 also means the first: the published reference does not say where it starts.
  */
 function mockResponse(use: Use): Used[] | undefined {
-  const status = use.has("status-code") ? use.number("status-code", { min: 200, max: 599 }) : 200
+  const status = use.has("status-code") ? use.number("status-code") : 200
   const media = use.has("content-type") ? use.constant("content-type") : ""
-  const index = use.has("index") ? use.number("index", { min: 0 }) : 1
+  const index = use.has("index") ? use.number("index") : 1
   if (status === undefined || media === undefined || index === undefined) return undefined
   // Media types have no letter case (RFC 9110, section 8.3.1).
   const wanted = media === "" ? undefined : media.toLowerCase()
@@ -172,10 +173,10 @@ export const flow: ElementTable = {
     sections: everywhere,
     attributes: {
       condition: requiredDynamic,
-      count: requiredDynamic,
-      interval: requiredDynamic,
-      "max-interval": dynamic,
-      delta: dynamic,
+      count: { ...requiredDynamic, whole: { min: 1, max: 50 } },
+      interval: { ...requiredDynamic, whole: seconds },
+      "max-interval": { ...dynamic, whole: seconds },
+      delta: { ...dynamic, whole: seconds },
       "first-fast-retry": flags.off,
     },
     policies: true,
@@ -191,7 +192,7 @@ export const flow: ElementTable = {
   "limit-concurrency": {
     about: "Limits how many requests with the same key run its policies at the same time; answers 429.",
     sections: everywhere,
-    attributes: { key: requiredDynamic, "max-count": required },
+    attributes: { key: requiredDynamic, "max-count": { ...required, whole: { min: 1, max: 1_000_000 } } },
     policies: true,
     lower: limitConcurrency,
   },
@@ -205,7 +206,11 @@ export const flow: ElementTable = {
   "mock-response": {
     about: "Ends the request with the example of the OpenAPI document.",
     sections: everywhere,
-    attributes: { "status-code": optional, "content-type": optional, index: optional },
+    attributes: {
+      "status-code": { whole: { min: 200, max: 599 } },
+      "content-type": optional,
+      index: { whole: { min: 0, max: 1_000_000_000 } },
+    },
     lower: mockResponse,
   },
 }

@@ -39,7 +39,9 @@ export const headerChild: ChildRow = {
   children: { value: values },
 }
 
-export const statusChild: ChildRow = { attributes: { code: requiredDynamic, reason: dynamic } }
+export const statusChild: ChildRow = {
+  attributes: { code: { ...requiredDynamic, whole: { min: 100, max: 999 } }, reason: dynamic },
+}
 export const methodChild: ChildRow = { text: "value" }
 
 /** The message that policies of a section change. */
@@ -143,7 +145,7 @@ function setMethod(use: Use): Used[] | undefined {
 
 /** Status and reason of `<set-status>`. An empty reason counts as absent. */
 export function statusOf(use: Use): Pick<StepOf<"set-status">, "status" | "reason"> | undefined {
-  const status = use.count("code", { min: 100, max: 999 })
+  const status = use.count("code")
   const reason = use.has("reason") ? use.text("reason") : ""
   if (status === undefined || reason === undefined) return undefined
   return { status, ...(reason === "" ? {} : { reason }) }

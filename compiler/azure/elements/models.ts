@@ -90,7 +90,7 @@ type Shared = Pick<RateLimit, "keys"> & { increment: { tokens: { estimatePrompt:
 
 function tokensPerMinute(use: Use, shared: Shared): Used[] | undefined {
   const parts = {
-    callsMax: use.count("tokens-per-minute", tokens),
+    callsMax: use.count("tokens-per-minute"),
     ...namesOf(use, [...limitNames, ...consumedNames]),
   }
   if (!complete(parts)) return undefined
@@ -110,7 +110,7 @@ function tokenQuota(use: Use, shared: Shared): Used[] | undefined {
   const period = use.choice("token-quota-period", Object.keys(quotaPeriods) as (keyof typeof quotaPeriods)[])
   // Without a limit per minute, the quota reports what a call consumed.
   const names = use.has("tokens-per-minute") ? quotaNames : [...quotaNames, ...consumedNames]
-  const parts = { callsMax: use.count("token-quota", tokens), ...namesOf(use, names) }
+  const parts = { callsMax: use.count("token-quota"), ...namesOf(use, names) }
   if (!complete(parts) || period === undefined) return undefined
   if (period === "Monthly" || period === "Yearly")
     use.context.host.report.add(
@@ -131,8 +131,8 @@ function tokenQuota(use: Use, shared: Shared): Used[] | undefined {
 
 const limitAttributes: Readonly<Record<string, AttributeRow>> = {
   "counter-key": requiredDynamic,
-  "tokens-per-minute": dynamic,
-  "token-quota": dynamic,
+  "tokens-per-minute": { ...dynamic, whole: tokens },
+  "token-quota": { ...dynamic, whole: tokens },
   "token-quota-period": { dynamic: true, byDefault: "Daily" },
   "estimate-prompt-tokens": flags.off,
   "estimate-prompt-token": flags.off,
@@ -195,7 +195,13 @@ function categoriesOf(
   return categories.includes(undefined) ? undefined : (categories as ContentSafety["categories"])
 }
 
-const category: ChildRow = { many: true, attributes: { name: required, threshold: requiredDynamic } }
+const category: ChildRow = {
+  many: true,
+  attributes: {
+    name: required,
+    threshold: { ...requiredDynamic, whole: { min: 0, max: severities.EightSeverityLevels } },
+  },
+}
 
 export const models: ElementTable = {
   "llm-token-limit": tokenLimitRow,

@@ -18,6 +18,7 @@ import {
   optional,
   required,
   requiredDynamic,
+  secondsFromOne,
 } from "./row.ts"
 
 const basic: ChildRow = { attributes: { username: requiredDynamic, password: requiredDynamic } }
@@ -120,7 +121,7 @@ function requestOf(use: Use): Request | undefined {
     body: partOf(use.child("set-body"), bodyOf),
     authentication: partOf(authenticationUse, (each) => ways[each.element.name]?.(each)),
     // APIM's default of 60 seconds.
-    timeoutSeconds: use.has("timeout") ? use.seconds("timeout", 1) : 60,
+    timeoutSeconds: use.has("timeout") ? use.count("timeout") : 60,
   }
   if (!complete(parts)) return undefined
   // A damaged document may have lost the child.
@@ -266,7 +267,7 @@ export const requests: ElementTable = {
     attributes: {
       mode: { values: ["new", "copy"], byDefault: "new" },
       "response-variable-name": required,
-      timeout: dynamic,
+      timeout: { ...dynamic, whole: secondsFromOne },
       "ignore-error": flags.off,
     },
     children: requestChildren,
@@ -275,7 +276,10 @@ export const requests: ElementTable = {
   "send-one-way-request": {
     about: "Sends a request of its own and does not wait for the response.",
     sections: everywhere,
-    attributes: { mode: { values: ["new", "copy"], byDefault: "new" }, timeout: dynamic },
+    attributes: {
+      mode: { values: ["new", "copy"], byDefault: "new" },
+      timeout: { ...dynamic, whole: secondsFromOne },
+    },
     children: requestChildren,
     lower: sendOneWay,
   },

@@ -1,4 +1,4 @@
-import type { AttributeRow, ChildRow, Shape } from "../shape.ts"
+import type { AttributeRow, ChildRow, Shape, WholeNumbers } from "../shape.ts"
 import type { DocumentSection, Used } from "../site.ts"
 import type { Use } from "../use.ts"
 
@@ -30,6 +30,15 @@ export const flags: Readonly<Record<"on" | "off", AttributeRow>> = {
   on: { ...fixedFlags.on, dynamic: true },
   off: { ...fixedFlags.off, dynamic: true },
 }
+
+/** Azure API Management has durations of 32 bits. */
+const secondsMax = 2_147_483_647
+/** Numbers of seconds. */
+export const seconds: WholeNumbers = { min: 0, max: secondsMax }
+/** The same, where zero makes no sense. */
+export const secondsFromOne: WholeNumbers = { min: 1, max: secondsMax }
+/** Statuses of refusals. */
+export const errorStatuses: WholeNumbers = { min: 400, max: 599 }
 
 /** `<value>` with text, any number of them. */
 export const values: ChildRow = { text: "value", many: true }

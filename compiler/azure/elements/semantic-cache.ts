@@ -11,6 +11,7 @@ import {
   type PolicyRow,
   required,
   requiredDynamic,
+  seconds,
   values,
 } from "./row.ts"
 
@@ -55,9 +56,7 @@ function lookup(use: Use): Used[] | undefined {
     backend: id === undefined ? undefined : use.context.host.backend(id, use.spanOf("embeddings-backend-id")),
     distance: distanceOf(use),
     ignoreSystem: use.fixedFlag("ignore-system-messages"),
-    ...(use.has("max-message-count")
-      ? { messagesMax: use.number("max-message-count", { min: 1, max: 10_000 }) }
-      : {}),
+    ...(use.has("max-message-count") ? { messagesMax: use.number("max-message-count") } : {}),
   }
   const vary = use.texts("vary-by")
   if (!complete(parts) || vary === undefined) return undefined
@@ -75,8 +74,8 @@ function lookup(use: Use): Used[] | undefined {
 }
 
 function store(use: Use): Used[] | undefined {
-  const seconds = use.seconds("duration")
-  return seconds === undefined ? undefined : use.step({ kind: "cache-store", seconds })
+  const duration = use.count("duration")
+  return duration === undefined ? undefined : use.step({ kind: "cache-store", seconds: duration })
 }
 
 const lookupRow: PolicyRow = {
@@ -87,7 +86,7 @@ const lookupRow: PolicyRow = {
     "embeddings-backend-id": required,
     "embeddings-backend-auth": optional,
     "ignore-system-messages": flags.off,
-    "max-message-count": dynamic,
+    "max-message-count": { ...dynamic, whole: { min: 1, max: 10_000 } },
     "cache-id": optional,
   },
   children: { "vary-by": values },
@@ -96,7 +95,7 @@ const lookupRow: PolicyRow = {
 const storeRow: PolicyRow = {
   about: "Stores in the semantic cache, which always misses here: it makes no step.",
   sections: ["outbound"],
-  attributes: { duration: requiredDynamic },
+  attributes: { duration: { ...requiredDynamic, whole: seconds } },
   lower: store,
 }
 

@@ -11,12 +11,14 @@ import {
   complete,
   dynamic,
   type ElementTable,
+  errorStatuses,
   flags,
   given,
   inboundOnly,
   optional,
   required,
   requiredDynamic,
+  seconds,
   values,
 } from "./row.ts"
 
@@ -79,7 +81,7 @@ function claimsOf(use: Use): ClaimRule[] | undefined {
 /** The parts that both policies have in common. */
 function commonOf(use: Use): Omit<ValidateJwt, "kind" | "issuers"> | undefined {
   const status: Count | undefined = use.has("failed-validation-httpcode")
-    ? use.count("failed-validation-httpcode", { min: 400, max: 599 })
+    ? use.count("failed-validation-httpcode")
     : 401
   const parts = {
     from: sourceOf(use),
@@ -87,7 +89,7 @@ function commonOf(use: Use): Omit<ValidateJwt, "kind" | "issuers"> | undefined {
     requireExpiration: use.flag("require-expiration-time"),
     status,
     ...textsOf(use, "audiences", "audience"),
-    ...(use.has("clock-skew") ? { clockSkewSeconds: use.seconds("clock-skew") } : {}),
+    ...(use.has("clock-skew") ? { clockSkewSeconds: use.count("clock-skew") } : {}),
     ...(use.has("failed-validation-error-message")
       ? { message: use.text("failed-validation-error-message") }
       : {}),
@@ -305,12 +307,12 @@ const common = {
   "header-name": optional,
   "query-parameter-name": optional,
   "token-value": dynamic,
-  "failed-validation-httpcode": dynamic,
+  "failed-validation-httpcode": { ...dynamic, whole: errorStatuses },
   "failed-validation-error-message": dynamic,
   "require-expiration-time": flags.on,
   "require-scheme": optional,
   "require-signed-tokens": flags.on,
-  "clock-skew": dynamic,
+  "clock-skew": { ...dynamic, whole: seconds },
   "output-token-variable-name": optional,
 }
 

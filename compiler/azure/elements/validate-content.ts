@@ -6,7 +6,7 @@ import { describedContents } from "../../openapi/schema-overrides.ts"
 import type { Used } from "../site.ts"
 import type { Use } from "../use.ts"
 import { messageOf } from "./message.ts"
-import { complete, type ElementTable, fixedFlags, given, optional, required } from "./row.ts"
+import { complete, type ElementTable, fixedFlags, given, optional, required, requiredDynamic } from "./row.ts"
 import { actionOf, actions, errors, errorsOf, requiredAction } from "./validation.ts"
 
 type Plan = StepOf<"validate-content">
@@ -161,7 +161,7 @@ function mapOf(map: Use | undefined): MediaMap | null | undefined {
 function validateContent(use: Use): Used[] | undefined {
   const types = use.children("content").map(contentsOf)
   const parts = {
-    bytesMax: use.count("max-size", { min: 1, max: 1_073_741_824 }),
+    bytesMax: use.count("max-size"),
     onSize: use.anyChoice("size-exceeded-action", actions),
     onUnspecified: use.anyChoice("unspecified-content-type-action", actions),
     map: mapOf(use.child("content-type-map")),
@@ -187,7 +187,7 @@ export const contentValidation: ElementTable = {
     sections: ["inbound", "outbound", "on-error"],
     attributes: {
       "unspecified-content-type-action": foundAction,
-      "max-size": { ...required, dynamic: true },
+      "max-size": { ...requiredDynamic, whole: { min: 1, max: 1_073_741_824 } },
       "size-exceeded-action": foundAction,
       ...errors,
     },
