@@ -2,7 +2,7 @@ import { type OutgoingHttpHeaders, sensitiveHeaders } from "node:http2"
 
 /**
  * Fields with another value in each message. In the table of HPACK they would find nothing and push out what is found; and nghttp2 compares a value with
- * all others of its name in the table (50 ids of requests), which cost 5 to 9 µs. Node's only way to keep a field out of the table is to call it sensitive.
+ * all others of its name in the table (50 ids of requests). Node's only way to keep a field out of the table is to call it sensitive.
  */
 const unrepeatedFields = ["x-request-id", "traceparent"]
 
