@@ -31,14 +31,15 @@ export class EngineAnswers {
   }
 }
 
+/** With the relation: an assertion of several relations has a question for each in one line. */
 function unasked(question: AskableQuestion): string {
   return question.kind === "check"
-    ? "Ask the running engine"
+    ? `Ask the running engine: ${question.relation}`
     : `Ask the running engine who is ${question.relation} of ${question.object}`
 }
 
 function asked(question: AskableQuestion): string {
   return question.kind === "check"
-    ? "Running engine"
+    ? `Running engine, ${question.relation}`
     : `Running engine, ${question.relation} of ${question.object}`
 }

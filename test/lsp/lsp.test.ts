@@ -219,11 +219,11 @@ test("an assertion is asked of a running engine when it is clicked, and without 
   const [lens, ...others] = await lenses()
   expect(others).toEqual([])
   expect(lens?.range.start).toEqual(at("acme.fga.yaml", "owner: true"))
-  expect(lens?.command?.title).toBe("Ask the running engine")
+  expect(lens?.command?.title).toBe("Ask the running engine: owner")
   const question = { kind: "check", user: "user:ann", relation: "owner", object: "order:1", context: {} }
   expect(lens?.command?.arguments).toEqual([question])
   expect(await client.click(lens as CodeLens)).toMatch(/^no answer: /)
-  expect((await lenses())[0]?.command?.title).toMatch(/^Running engine: no answer: .*127\.0\.0\.1:9/)
+  expect((await lenses())[0]?.command?.title).toMatch(/^Running engine, owner: no answer: .*127\.0\.0\.1:9/)
 })
 
 test("completion, rename, outline, format", async () => {
