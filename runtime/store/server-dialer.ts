@@ -16,7 +16,7 @@ export interface DialOptions {
 }
 
 /** Far below the time after which a probe without a sign means that the server is down. */
-const passwordSignMs = 100
+const signMs = 100
 /** SQLSTATE of a password that is wrong. */
 const wrongPassword = "28P01"
 /** SQLSTATE of a connection that pg_hba.conf does not allow, for example because it is (not) encrypted. */
@@ -44,8 +44,11 @@ interface Found {
   readonly timeline: number
 }
 
-/** How long the other hosts may take after the first one that fits. */
-const othersMs = 100
+/**
+ * How long the other hosts may take after the first one that fits. At first longer, because the first one may be a primary of before that came back, and
+ * only the others can show it: a process that knows the timeline of the newest primary refuses it anyway.
+ */
+const othersMs = { first: 1_000, later: 100 }
 
 /**
  * Connects to the server of the URL that accepts writes (`target_session_attrs`). With several hosts it dials all at once, and stays with
@@ -118,7 +121,7 @@ export class ServerDialer {
     )
     try {
       await Promise.any(attempts)
-      if (hosts.length > 1) await Promise.race([Promise.allSettled(attempts), sleep(othersMs)])
+      if (hosts.length > 1) await this.#othersOf(attempts, options)
     } catch (error) {
       throw noServer(hosts, (error as AggregateError).errors)
     } finally {
@@ -129,6 +132,21 @@ export class ServerDialer {
     this.#timeline = Math.max(this.#timeline, best.timeline)
     this.#current ??= best.address
     return best
+  }
+
+  /** Waits for the hosts that have not answered. One has, which is a sign of life. */
+  async #othersOf(
+    attempts: readonly Promise<unknown>[],
+    { onSign = () => undefined }: DialOptions,
+  ): Promise<void> {
+    const { first, later } = othersMs
+    const over = new AbortController()
+    const signs = setInterval(onSign, signMs)
+    const late = sleep(this.#current === undefined ? first : later, undefined, { signal: over.signal })
+    await Promise.race([Promise.allSettled(attempts), late])
+    clearInterval(signs)
+    over.abort()
+    await late.catch(() => undefined)
   }
 
   /** A password that was rotated is refused once. */
@@ -190,7 +208,7 @@ export class ServerDialer {
 
   /** The server has asked and waits for us: a command that takes a second must not make it look silent. */
   async #password(onSign: () => void): Promise<string> {
-    const waiting = setInterval(onSign, passwordSignMs)
+    const waiting = setInterval(onSign, signMs)
     const password = await this.#options.password.read().finally(() => clearInterval(waiting))
     if (password !== undefined) return password
     throw new Error(

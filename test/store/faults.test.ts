@@ -7,6 +7,7 @@ import type { Database } from "../../runtime/store/database.ts"
 import { openPostgres } from "../../runtime/store/postgres.ts"
 import { describePostgres } from "../postgres.ts"
 import { promptlyMs } from "../support/busy.ts"
+import { openSlowLine } from "../support/slow-line.ts"
 import { startThrowAwayPostgres, type ThrowAwayPostgres } from "../support/throw-away-postgres.ts"
 
 const one = { name: "one", text: "select 1" }
@@ -86,21 +87,8 @@ describePostgres("a database that is away", () => {
 
   test("a long line is not taken for a mute server", async () => {
     // 300 ms there and back: a connection takes longer than a whole second.
-    const proxy = createServer((client) => {
-      const upstream = connect(server.port, "127.0.0.1")
-      for (const [from, to] of [
-        [client, upstream],
-        [upstream, client],
-      ] as const) {
-        from.on("data", (chunk) => setTimeout(() => to.write(chunk), 150))
-        from.on("error", () => to.destroy())
-        from.on("close", () => to.destroy())
-      }
-    }).listen(0, "127.0.0.1")
-    await once(proxy, "listening")
-    const far = openPostgres(
-      `postgres://postgres@127.0.0.1:${(proxy.address() as AddressInfo).port}/postgres`,
-    )
+    const line = await openSlowLine(server.port, 150)
+    const far = openPostgres(`postgres://postgres@127.0.0.1:${line.port}/postgres`)
     const nap = { name: "nap", text: "select 1 from pg_sleep(1.5)" }
     try {
       expect((await ask(far, [one, nap, one])).outcomes.map(({ status }) => status)).toEqual([
@@ -110,7 +98,7 @@ describePostgres("a database that is away", () => {
       ])
     } finally {
       await far.close()
-      proxy.close()
+      line.close()
     }
   })
 

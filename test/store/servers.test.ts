@@ -7,6 +7,7 @@ import { openPostgres } from "../../runtime/store/postgres.ts"
 import { describePostgres } from "../postgres.ts"
 import { freePort } from "../support/free-port.ts"
 import { tellAsked } from "../support/random-run.ts"
+import { openSlowLine } from "../support/slow-line.ts"
 import { startThrowAwayPostgres, type ThrowAwayPostgres } from "../support/throw-away-postgres.ts"
 
 const ends: (() => unknown)[] = []
@@ -171,6 +172,12 @@ describePostgres("a primary and its standby in one URL", () => {
     // A process that starts now sees two servers that accept writes.
     const later = open(urlOf(servers))
     await later.query(insert)
+    // Neither does one to which the new primary answers long after the old one.
+    const line = await openSlowLine(standby.port, 60)
+    ends.push(() => line.close())
+    const far = open(urlOf([primary, line]))
+    await far.query(insert)
+    expect(far.state.server).toBe(`127.0.0.1:${line.port}`)
     for (const each of [database, later]) expect(each.state.server).toBe(`127.0.0.1:${standby.port}`)
     // Nor is it used when the new one goes: it lacks what was written since.
     await standby.stop()
