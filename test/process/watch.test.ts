@@ -38,7 +38,10 @@ async function expectAnswersInEditor(env: Readonly<Record<string, string>>): Pro
     for (const lens of await lenses(path)) await client.click(lens)
     return (await lenses(path)).map(({ command }) => command?.title)
   }
-  expect(await titles("acme.fga.yaml")).toEqual(["Running engine: allowed", "Running engine: denied"])
+  expect(await titles("acme.fga.yaml")).toEqual([
+    "Running engine, viewer: allowed",
+    "Running engine, viewer: denied",
+  ])
   expect(await titles("gateway.conf")).toEqual(["Running engine, viewer of order:1: user:eve"])
   await client.end()
   rmSync(root, { recursive: true })
