@@ -56,11 +56,16 @@ function joinedFields(fields: readonly string[]): IncomingHttpHeaders {
 
 /** A body without Content-Length gets one, as from any client. */
 function fieldsOf({ headers, body }: ClientRequest): string[] {
-  const fields = headers.flat()
-  const has = (wanted: string) => headers.some(([name]) => name.toLowerCase() === wanted)
-  if (!has("host")) fields.unshift("host", "localhost")
-  if (body !== undefined && !has("content-length") && !has("transfer-encoding"))
-    fields.push("content-length", String(body.length))
+  const fields: string[] = []
+  let [hasHost, hasLength] = [false, false]
+  for (const [name, value] of headers) {
+    fields.push(name, value)
+    const lower = name.toLowerCase()
+    hasHost ||= lower === "host"
+    hasLength ||= lower === "content-length" || lower === "transfer-encoding"
+  }
+  if (!hasHost) fields.unshift("host", "localhost")
+  if (body !== undefined && !hasLength) fields.push("content-length", String(body.length))
   return fields
 }
 

@@ -434,7 +434,8 @@ export class InProcessGateway {
     if (request.backend === undefined) this.#hasContacts = true
     else this.#contacted.add(request.backend)
     const note = (answer: BackendAnswer): BackendAnswer => {
-      sent.push({ ...request, answer })
+      const { backend, origin, method, target, headers, body } = request
+      sent.push({ backend, origin, method, target, headers, body, answer })
       return answer
     }
     const isProvider = request.backend === undefined && this.#world.playsProviderAt?.(request.origin) === true

@@ -66,7 +66,7 @@ export class MemoryStores implements Authorizer {
       const present = this.#stores.get(name)
       // Most tests of a file share the list, and loading it again would be most of their time.
       if (present !== undefined && present.tuples === wanted) {
-        this.#stores.set(name, { ...present, model })
+        if (present.model !== model) this.#stores.set(name, { ...present, model })
         continue
       }
       present?.engine.close()
