@@ -29,7 +29,7 @@ http {
   scgi_temp_path ${folder}/nginx-scgi;
   keepalive_requests 1000000000;
   upstream backend { server 127.0.0.1:${backendPort}; keepalive 64; keepalive_requests 1000000000; }
-  map $http_ocp_apim_subscription_key $subscription { default ""; "secret-key" "ci"; }
+  map $http_x_api_key $subscription { default ""; "secret-key" "ci"; }
   limit_req_zone $subscription zone=subscriptions:1m rate=1000000r/s;
   proxy_http_version 1.1;
   proxy_set_header Connection "";
