@@ -109,7 +109,10 @@ function describe({ line }: Command, made: Commander): Commander {
   for (const [name, text] of line.operands ?? []) made.argument(name, text)
   for (const [flags, text, joined] of line.options ?? [])
     if (joined === undefined) made.option(flags, text)
-    else made.option(flags, text, (value, before: string | undefined) => [before ?? [], value].flat().join())
+    else
+      made.option(flags, text, (value, before?: string) =>
+        before === undefined ? value : `${before},${value}`,
+      )
   const examples = line.examples.map(([example, text]) => `  ${example}\n      ${text}\n`).join("")
   return examples === "" ? made : made.addHelpText("after", `\nExamples:\n${examples}`)
 }

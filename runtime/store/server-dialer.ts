@@ -139,14 +139,11 @@ export class ServerDialer {
     attempts: readonly Promise<unknown>[],
     { onSign = () => undefined }: DialOptions,
   ): Promise<void> {
-    const { first, later } = othersMs
-    const over = new AbortController()
+    const ms = this.#current === undefined ? othersMs.first : othersMs.later
     const signs = setInterval(onSign, signMs)
-    const late = sleep(this.#current === undefined ? first : later, undefined, { signal: over.signal })
-    await Promise.race([Promise.allSettled(attempts), late])
+    // Without `ref`, a command that is done does not wait for it.
+    await Promise.race([Promise.allSettled(attempts), sleep(ms, undefined, { ref: false })])
     clearInterval(signs)
-    over.abort()
-    await late.catch(() => undefined)
   }
 
   /** A password that was rotated is refused once. */

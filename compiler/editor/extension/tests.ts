@@ -79,7 +79,7 @@ async function runTests(
   run.end()
 }
 
-/** Without output, VS Code says that there is none instead of showing what failed. Lines of a terminal end with CR LF. */
+/** Adds to the output of a run. VS Code shows the output first, so a run without any looks as if nothing had failed. Its lines end with CR LF. */
 function print(run: vscode.TestRun, text: string): void {
   run.appendOutput(`${text.replaceAll(/\r?\n/g, "\r\n")}\r\n`)
 }

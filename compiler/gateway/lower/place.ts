@@ -177,21 +177,7 @@ export function placeBehind(condition: string, place: StatementPlace): Statement
 
 /** The same place, where a variable that may be missing is no mistake. */
 export function askedPlace(place: StatementPlace): StatementPlace {
-  const { key, section, variables, auth, pathParameters, context, environment, described } = place
-  const { route, routeSpan } = place
-  return {
-    key: `${key}?`,
-    section,
-    variables,
-    auth,
-    pathParameters,
-    context,
-    environment,
-    asked: true,
-    described,
-    route,
-    routeSpan,
-  }
+  return { ...place, asked: true, key: `${place.key}?` }
 }
 
 /** Whether an expression tests with `has()` how the caller authenticated. */
