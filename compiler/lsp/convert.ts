@@ -91,17 +91,13 @@ const completionKinds: Readonly<Record<Completion["kind"], CompletionItemKind>> 
   operation: CompletionItemKind.Snippet,
 }
 
-export function completionItemOf({
-  label,
-  kind,
-  detail,
-  docs,
-  insert,
-  replaces,
-}: Completion): CompletionItem {
+/** `index`: editors sort by label what they match equally well, and the service proposes the most fitting first. */
+export function completionItemOf(
+  { label, kind, detail, docs, insert, replaces }: Completion,
+  index: number,
+): CompletionItem {
   return {
-    label,
-    kind: completionKinds[kind],
+    ...{ label, kind: completionKinds[kind], sortText: String(index).padStart(5, "0") },
     // Editors show it as it is, not as Markdown.
     ...(detail === undefined ? {} : { detail: detail.replaceAll("`", "") }),
     ...(docs === undefined ? {} : { documentation: { kind: MarkupKind.Markdown, value: docs } }),

@@ -47,6 +47,12 @@ export function completeExpression(
     const proposals = known.map((label): CompletionProposal => ({ label, kind: "value" }))
     return { replaces: file.span(offset - written.length, offset), proposals }
   }
+  if (!isOfRequests(node, place, terms.insight)) {
+    const written = /\w*$/.exec(node.source.slice(0, at))?.[0] ?? ""
+    const values = terms.program.all("value")
+    const proposals = values.map(({ name }): CompletionProposal => ({ label: name, kind: "value" }))
+    return { replaces: file.span(offset - written.length, offset), proposals }
+  }
   const each = contextsOf(node, place, terms).map((context) =>
     expressionNamesAt(node.source, at, environmentOf(context)),
   )
@@ -63,6 +69,13 @@ export function completeExpression(
       ...terms.words.queries.filter(isName).map((label): CompletionProposal => ({ label, kind: "field" })),
     )
   return { replaces: file.span(node.span.start + (first?.start ?? at), offset), proposals }
+}
+
+/** Whether an expression is evaluated for a request. Others, e.g. in the URL of an issuer, are read when the plan is loaded: they have named values only. */
+function isOfRequests(node: WrittenExpression, { outer }: GatewayPlace, { contexts }: Insight): boolean {
+  return (
+    contexts.has(node) || outer.some(({ keyword }) => /^(?:gateway|product|policy|api)$/.test(keyword.text))
+  )
 }
 
 /** The type and meaning of the name at an offset of an expression. */
@@ -107,24 +120,27 @@ function contextsOf(node: WrittenExpression, place: GatewayPlace, terms: Express
 }
 
 /** What expressions can name at a place, as far as its blocks tell. */
-function contextOf({ outer }: GatewayPlace, program: Program): RequestPlace {
+function contextOf(place: GatewayPlace, program: Program): RequestPlace {
+  const { outer } = place
   const section = outer
     .map(({ keyword }) => keyword.text)
     .find((word) => /^(?:outbound|on-error)$/.test(word))
-  const paths = outer.flatMap(({ keyword, args: [first] }) =>
-    /^[A-Z]+$/.test(keyword.text) && first?.kind === "text" ? first.parts : [],
-  )
-  const literals = paths.flatMap((part) => (part.kind === "literal" ? [part.value] : []))
-  const parameters = literals.flatMap((path) =>
-    [...path.matchAll(/\{(\w+)\*?\}/g)].map(([, name = ""]) => name),
-  )
   return {
     section: (section ?? "inbound") as RequestPlace["section"],
-    pathParameters: parameters,
+    pathParameters: pathParametersAt(place),
     ...{ claims: "any", subscription: true, variables: "any" },
     values: program.all("value").map(({ name }) => name),
     secrets: [],
   }
+}
+
+/** The parameters of the paths around a place. */
+export function pathParametersAt({ outer }: GatewayPlace): string[] {
+  const paths = outer.flatMap(({ keyword, args: [first] }) =>
+    /^[A-Z]+$/.test(keyword.text) && first?.kind === "text" ? first.parts : [],
+  )
+  const literals = paths.flatMap((part) => (part.kind === "literal" ? [part.value] : []))
+  return literals.flatMap((path) => [...path.matchAll(/\{(\w+)\*?\}/g)].map(([, name = ""]) => name))
 }
 
 /** The text that is being written as the name of a header, a query parameter or a cookie, with the names that are known. */
@@ -138,7 +154,7 @@ function textArgumentAt(
   return { written, known: method.startsWith("header") ? terms.words.headers : terms.words.queries }
 }
 
-function proposalOf(name: ExpressionName): CompletionProposal {
+export function proposalOf(name: ExpressionName): CompletionProposal {
   const docs = docsOf(name)
   return {
     ...{ label: name.name, kind: name.kind === "variable" ? "value" : name.kind },

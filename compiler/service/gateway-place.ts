@@ -16,6 +16,8 @@ export interface GatewayPlace {
   readonly argument: Argument | undefined
   /** The statements whose blocks have the offset, the outermost first. */
   readonly outer: readonly Statement[]
+  /** The statements of the innermost block. */
+  readonly siblings: readonly Statement[]
 }
 
 /** The row of a keyword in a block. */
@@ -42,7 +44,7 @@ export function placeInGateway(document: Document, offset: number): GatewayPlace
   const statement = statements.find((each) => isInHead(each, offset, text))
   const row = statement === undefined ? undefined : rowOf(block, statement.keyword.text)
   const argument = statement?.args.find(({ span }) => span.start <= offset && offset <= span.end)
-  return { block, statement, row, argument, outer }
+  return { block, statement, row, argument, outer, siblings: statements }
 }
 
 /** The name of the block that a statement opens. */

@@ -12,13 +12,15 @@ import { type ParsedFile, parseFile } from "../gateway/reparse.ts"
 import { compileModel } from "../model/compile-model.ts"
 import { formatModelFile } from "../model/format.ts"
 import { StoreFiles } from "../model-test/store-file.ts"
-import { completeGateway, completeModel } from "./completion.ts"
+import { completeGateway } from "./completion.ts"
 import type { Completion } from "./completion-item.ts"
 import { type AskedAt, questionsOfOperations, questionsOfTests } from "./engine-questions.ts"
 import { hoverGateway, hoverName } from "./hover.ts"
 import { type InlayHint, inheritedHints } from "./inlay-hints.ts"
 import { type CodeLens, callerLenses } from "./lenses.ts"
 import type { Hover } from "./markdown.ts"
+import { completeModel } from "./model-completion.ts"
+import { ModelRelations } from "./model-relations.ts"
 import type { NameUse } from "./name-use.ts"
 import { ProjectNames } from "./names.ts"
 import { OpenFiles } from "./open-files.ts"
@@ -49,6 +51,7 @@ class Analysis {
   readonly models: ParsedModels
   #names: ProjectNames | undefined
   #allNames: ProjectNames | undefined
+  #relations: ModelRelations | undefined
   #words: ProjectWords | undefined
   #sources: ReadonlySet<string> | undefined
   readonly #readTests: () => readonly SourceFile[]
@@ -74,6 +77,11 @@ class Analysis {
   get allNames(): ProjectNames {
     this.#allNames ??= new ProjectNames(this.compiled.program, this.models, this.#readTests())
     return this.#allNames
+  }
+
+  get relations(): ModelRelations {
+    this.#relations ??= new ModelRelations(this.models)
+    return this.#relations
   }
 
   get insight(): Insight {
@@ -176,7 +184,7 @@ export class LanguageService {
     const analysis = await this.#analysed()
     const file = this.#fileOf(path, analysis.compiled)
     if (file === undefined) return []
-    if (isModel(path)) return completeModel(file, offset, analysis.names)
+    if (isModel(path)) return completeModel(file, offset, analysis)
     if (isPolicyDocument(file)) return completePolicy(file, offset)
     if (isKnownYaml(path)) return completeYaml(file, offset, this.#yamlTerms(path, analysis))
     const document = documentOf(analysis.compiled, path)

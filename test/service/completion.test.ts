@@ -65,10 +65,10 @@ describe("in gateway.conf", () => {
       ["value", "backend", "api"],
       ["GET", "owner"],
     ],
-    ["statements of a block", "auth jwt staff", "a│", ["auth", "path", "GET"], ["issuer"]],
+    ["statements of a block", "auth jwt staff", "a│", ["auth", "limit", "GET"], ["issuer", "path"]],
     ["words that may follow", "auth jwt staff", "auth │", ["jwt", "none", "subscription"], ["auth"]],
     ["a declared name of the kind", "auth jwt staff", "auth jwt │", ["staff"], ["orders", "shared"]],
-    ["a backend", "  backend orders\n", "  backend │\n", ["orders"], ["staff"]],
+    ["a backend", "  backend orders\n", "  backend │\n", ["orders"], ["staff", "region"]],
     ["a policy", "use shared\n", "use s│\n", ["shared"], ["orders"]],
     ["a relation", "require viewer", "require │", ["viewer", "owner", "any"], ["orders"]],
     ["a value in an expression", '"${region}"', '"${r│}"', ["region", "request", "jwt"], ["key", "orders"]],
@@ -92,6 +92,62 @@ describe("in gateway.conf", () => {
     ["keys of a limit", "use shared", "limit 5 per 1m by │", ["ip", "subscription", "jwt.tenant"], []],
     ["no response before it", '"${region}"', '"${r│}"', ["request"], ["response"]],
     ["variables set before", '"${region}"', '"${var.│}"', ["tenant"], ["ip"]],
+    ["relations of the object", "require viewer of", "require │ of", ["viewer", "owner", "any"], ["member"]],
+    [
+      "objects of the types that have the relation",
+      'of "order:${path.id}"',
+      'of "│"',
+      ["order:${path.id}", "order:"],
+      ["group:", "user:"],
+    ],
+    ["an object in its quotes", 'of "order:${path.id}"', "of │", ["order:${path.id}"], ["region", "key"]],
+    ["users of the relation", 'for "user:${jwt.sub}"', "for │", ["user:${jwt.sub}"], ["region", "group:"]],
+    [
+      "what is inherited, after `without`",
+      "require viewer",
+      "without │\n    require viewer",
+      ["auth"],
+      ["limit"],
+    ],
+    ["policies in use, after `without`", "require viewer", "without │\n    require viewer", ["shared"], []],
+    ["other versions", "  use shared\n", "  version a { successor │ }\n  version b\n", ["b"], ["a"]],
+    ["what is read from outside", 'env("KEY")', "│", ["env", "file"], ["region"]],
+    ["`=` after a name", '= env("KEY")', "│", ["="], []],
+    ["a keyword for no limit", "  use shared\n", "  timeout │\n", ["none"], []],
+    [
+      "`else` after `when`",
+      "set tenant",
+      "when (true) { } │\n set tenant",
+      ["else", "else when"],
+      ["header"],
+    ],
+    ["no statement twice", "  use shared\n", "  │\n", ["use", "auth", "GET"], ["path"]],
+    ["values only, where no request is", '"eu"', '"${│}"', ["region"], ["request", "jwt"]],
+    [
+      "no secret that callers would see",
+      "inbound { set",
+      'outbound { header set "X-B" │ }\n  inbound { set',
+      ["region"],
+      ["key"],
+    ],
+    ["an expression without its end", "order:${path.id}", "order:${path.│", ["id"], ["region", "key"]],
+    [
+      "an expression and a text without their ends",
+      'order:${path.id}" for "user:${jwt.sub}"',
+      "order:${path.│",
+      ["id"],
+      ["region"],
+    ],
+    [
+      "a header in a text without its end",
+      'header set "X-Region" "${region}"',
+      'header set "│',
+      ["X-A"],
+      ["region"],
+    ],
+    ["nothing behind an expression", '"${region}"', '"${region}-│"', [], []],
+    ["nothing in a heredoc", '"${region}"', "<<END\n│\nEND\n", [], []],
+    ["no mark of a heredoc", '"${region}"', "<<│\n", [], []],
     [
       "a section of a block with a mistake",
       'inbound { set tenant (jwt.tenant); header set "X-Region" "${region}" }',
@@ -118,13 +174,38 @@ describe("in a model", () => {
     ],
     ["relations of a set", "group#member with", "group#│ with", ["member"], ["viewer", "user"]],
     ["conditions", "with inside", "with │", ["inside"], ["user"]],
-    ["relations of the type", "or owner or", "or o│ or", ["owner", "viewer", "parent"], ["user"]],
-    ["what to read from", "from parent", "from │", ["parent", "owner"], ["member"]],
-    ["keywords of a line", "type group", "t│\ntype group", ["type", "define"], ["user"]],
+    ["relations of the type", "or owner or", "or o│ or", ["owner", "parent"], ["user", "viewer"]],
+    ["relations of a parent", "or owner or", "or │ or", ["member from parent"], ["member"]],
+    ["what to read from", "from parent", "from │", ["parent"], ["member", "owner"]],
+    ["keywords of a line", "type group", "t│\ntype group", ["type", "condition"], ["user", "schema"]],
+    [
+      "keywords in a type",
+      "    define owner",
+      "    │\n    define owner",
+      ["define"],
+      ["relations", "schema"],
+    ],
+    ["the list after a type", "group#member with", "group#member │", ["with"], ["user"]],
+    ["the second half of a keyword", "or owner or", "but │ or", ["not"], ["but not"]],
+    ["versions of the language", "schema 1.1", "schema │", ["1.1", "1.2"], []],
+    ["types of parameters", "ip: ipaddress", "ip: │", ["ipaddress", "timestamp"], ["user"]],
+    [
+      "parameters of a condition",
+      'ip.in_cidr("10.0.0.0/8")',
+      "│",
+      ["ip", "duration"],
+      ["define", "relations"],
+    ],
+    ["members of a parameter", 'in_cidr("10.0.0.0/8")', "│", ["in_cidr"], ["ip"]],
   ])("%s", async (_, part, by, labels, not) => {
     const found = await proposed("acme.fga", written(model, part, by))
     expect(found).toEqual(expect.arrayContaining(labels))
     for (const label of not) expect(found).not.toContain(label)
+  })
+
+  test("the header in an empty file", async () => {
+    expect(await proposed("acme.fga", "│")).toEqual(["model", "module"])
+    expect(await proposed("acme.fga", "model\n  │\n")).toEqual(["schema"])
   })
 })
 
