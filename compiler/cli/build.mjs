@@ -47,6 +47,8 @@ const pages = {
     node: "compiler/playground/node",
   },
   portal: { source: "runtime/portal/page" },
+  // Most readers of the portal never load it.
+  "portal/swagger": { source: "runtime/portal/page/swagger" },
 }
 
 /** Projects to begin with: the playground has them. */
@@ -183,7 +185,7 @@ function publishPage(name, source, { outputFiles }, keepMs) {
     replaceFile(join(folder, file), contents)
   }
   const current = new Set(files.map(([file]) => file))
-  for (const file of readdirSync(folder)) {
+  for (const { name: file } of readdirSync(folder, { withFileTypes: true }).filter((each) => each.isFile())) {
     const path = join(folder, file)
     if (current.has(file.replace(/\.(?:br|gz)$/, ""))) continue
     if (Date.now() - statSync(path).mtimeMs >= keepMs) rmSync(path, { force: true })
@@ -262,28 +264,37 @@ async function publishDatabase() {
   replaceFile(packedBy, version)
 }
 
-/** The packages whose code is in dist/, by their folders. An installation from npm has no package-lock.json. */
+/** The packages whose code is in dist/, with the files of it, by their folders. An installation from npm has no package-lock.json. */
 function packagesOf(inputs) {
-  const folders = Object.keys(inputs).flatMap(
-    (path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path) ?? [],
-  )
+  const used = new Map()
+  for (const path of Object.keys(inputs)) {
+    const folder = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0]
+    if (folder !== undefined) used.set(folder, [...(used.get(folder) ?? []), path.slice(folder.length + 1)])
+  }
   const locked = existsSync(join(root, "package-lock.json")) ? readJson("package-lock.json").packages : {}
-  return [...new Set(folders)].sort().map((folder) => {
-    const { name, version, license } = readJson(join(folder, "package.json"))
-    return { folder, name, version, license, integrity: locked[folder]?.integrity }
-  })
+  return [...used]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([folder, files]) => {
+      const { name, version, license } = readJson(join(folder, "package.json"))
+      return { folder, files, name, version, license, integrity: locked[folder]?.integrity }
+    })
 }
 
 function readJson(path) {
   return JSON.parse(readFileSync(join(root, path), "utf8"))
 }
 
-/** The licences of these packages: bundled packages are not installed, and most licences must be distributed with the code. */
+/**
+ * The licences of these packages: bundled packages are not installed, and most licences must be distributed with the code. webpack writes those of what
+ * a file was bundled from beside the file.
+ */
 function licencesOf(packages) {
   return packages
-    .map(({ folder, name, version, license }) => {
-      const files = readdirSync(join(root, folder)).filter((file) => /^(licen[cs]e|notice)/i.test(file))
-      const texts = files.map((file) => readFileSync(join(root, folder, file), "utf8").trim())
+    .map(({ folder, files, name, version, license }) => {
+      const beside = files.map((file) => `${file}.LICENSE.txt`)
+      const named = readdirSync(join(root, folder)).filter((file) => /^(licen[cs]e|notice)/i.test(file))
+      const all = [...named, ...beside.filter((file) => existsSync(join(root, folder, file)))]
+      const texts = all.map((file) => readFileSync(join(root, folder, file), "utf8").trim())
       return [`${name} ${version} (${license})`, ...texts].join("\n\n")
     })
     .join(`\n\n${"-".repeat(80)}\n\n`)

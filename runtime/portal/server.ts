@@ -137,6 +137,7 @@ function safeFields(scene: PortalScene | undefined): Record<string, string> {
 /** The files of the pages, and the steps of a login. Every other path is an address that the pages read themselves. */
 function addPages(app: FastifyInstance, ports: PortalPorts): void {
   const pages = new PageFiles("portal")
+  addSwagger(app, ports, pages)
   const serve = async (request: FastifyRequest, reply: FastifyReply) => {
     const scene = ports.scene()
     const path = request.url.split("?")[0] ?? "/"
@@ -146,18 +147,41 @@ function addPages(app: FastifyInstance, ports: PortalPorts): void {
       return serveLogin(scene as PortalScene & { readonly signIn: SignIn }, step, request, reply)
     if (isPost || step !== undefined || /^\/api(?:\/|$)/.test(path))
       return sendPortalProblem(reply, "not-found", "there is nothing here")
-    const sent = pages.send(path.slice(1), request, reply)
-    if (typeof sent !== "string") return sent
-    return sendPortalProblem(
-      reply,
-      "not-found",
-      sent === "no-file"
-        ? "there is nothing here"
-        : "this installation was built without the pages of the portal",
-    )
+    return sendPage(pages, path.slice(1), request, reply)
   }
   app.get("/*", serve)
   app.post("/*", serve)
+}
+
+/** Swagger UI, with a page for each published version. Its files are apart from those of `pages`, so they are read only if somebody opens it. */
+function addSwagger(app: FastifyInstance, ports: PortalPorts, pages: PageFiles): void {
+  const swagger = new PageFiles("portal/swagger")
+  app.get<{ Params: { file: string } }>("/swagger/:file(^.+\\.(?:js|css)$)", (request, reply) =>
+    sendPage(swagger, request.params.file, request, reply),
+  )
+  app.get<{ Params: { api: string; version: string } }>("/swagger/:api/:version", (request, reply) => {
+    const { api, version } = request.params
+    const isPublished = ports.scene()?.published.document(api, version) !== undefined
+    // The portal's own page says what is not published.
+    return isPublished ? sendPage(swagger, "", request, reply) : sendPage(pages, "", request, reply.code(404))
+  })
+}
+
+function sendPage(
+  files: PageFiles,
+  name: string,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const sent = files.send(name, request, reply)
+  if (typeof sent !== "string") return sent
+  return sendPortalProblem(
+    reply,
+    "not-found",
+    sent === "no-file"
+      ? "there is nothing here"
+      : "this installation was built without the pages of the portal",
+  )
 }
 
 /** Failures say nothing about the inside; the log does. */

@@ -17,6 +17,8 @@ describeBrowser("the developer portal in a browser", () => {
   let browser: Browser
   let context: BrowserContext
   let page: Page
+  /** Of a person's own subscription. */
+  let key = ""
 
   beforeAll(async () => {
     portal = await startPortal(stops)
@@ -97,7 +99,7 @@ describeBrowser("the developer portal in a browser", () => {
     expect(await violationsOf(page)).toEqual([])
     await page.getByRole("dialog").getByRole("button", { name: "Subscribe" }).click()
     await page.getByText("Copy now").waitFor()
-    const key = (await page.getByRole("dialog").locator("code").first().textContent()) ?? ""
+    key = (await page.getByRole("dialog").locator("code").first().textContent()) ?? ""
     expect(key).toMatch(/^sp_/)
     await page.getByRole("button", { name: "Done" }).click()
     await page.getByRole("heading", { name: evil }).waitFor()
@@ -128,6 +130,45 @@ describeBrowser("the developer portal in a browser", () => {
     expect(await page.title()).not.toContain("owned")
   })
 
+  test("shows the whole document in Swagger UI, which sends requests through the gateway", async () => {
+    const before = page.url()
+    await see("/apis/orders/v2", "Orders of customers.")
+    await page.getByRole("link", { name: "Swagger UI" }).click()
+    await page.waitForURL(`${portal.url}/swagger/orders/v2`)
+    await page.getByText("Orders of customers.").waitFor()
+    expect(await page.locator(".opblock").count()).toBe(3)
+    await page.getByRole("button", { name: "Authorize" }).click()
+    const dialog = page.locator(".modal-ux")
+    await dialog.getByText("https://id.example/.well-known/openid-configuration").waitFor()
+    const keyInHeader = dialog.locator(".auth-container", { hasText: "In: header" })
+    await keyInHeader.getByLabel("Value:").fill(key)
+    await keyInHeader.getByRole("button", { name: "Apply credentials" }).click()
+    await dialog.getByRole("button", { name: "Close" }).last().click()
+    await page.locator(".opblock-summary-control").first().click()
+    await page.getByRole("button", { name: "Try it out" }).click()
+    await page.getByRole("button", { name: "Execute" }).click()
+    // The calls of this key are used up; without a key it would be 401.
+    await page.locator(".live-responses-table .response-col_status", { hasText: "429" }).waitFor()
+    expect(await page.evaluate("localStorage.length + sessionStorage.length")).toBe(0)
+    for (const colorScheme of ["dark", "light"] as const) {
+      await page.emulateMedia({ colorScheme })
+      await keepScreenshots(page, `portal-swagger-${colorScheme}`)
+      const isDark = await page.evaluate("document.documentElement.classList.contains('dark-mode')")
+      expect(isDark).toBe(colorScheme === "dark")
+    }
+    await page.setViewportSize({ width: 390, height: 844 })
+    await expect.poll(() => page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBe(0)
+    await page.setViewportSize({ width: 1280, height: 720 })
+    await see(
+      "/swagger/orders/v2?url=https://evil.example/a.json&configUrl=https://evil.example/b.json",
+      "Orders of",
+    )
+    await page.getByRole("link", { name: "Acme for developers" }).click()
+    await page.waitForURL(`${portal.url}/apis/orders/v2`)
+    await see("/swagger/orders/v3", "this portal does not publish it")
+    await page.goto(before)
+  })
+
   test("replaces a key, and suspends the subscription after a question", async () => {
     await page.getByRole("row", { name: "secondary key" }).getByRole("button", { name: "Replace" }).click()
     await page.getByText("Copy now").waitFor()
@@ -148,6 +189,18 @@ describeBrowser("the developer portal in a browser", () => {
       .waitFor()
     await page.goto(`${portal.url}/subscriptions`)
     await page.getByText("Sign in to see your subscriptions").waitFor()
+  })
+
+  test("leads to Swagger UI where a page cannot be shown, and sends nothing from there without `try-it`", async () => {
+    const deep = ">".repeat(5000)
+    const operation = `{ operationId: deep, description: "${deep}", responses: { "200": { description: ok } } }`
+    await portal.apply("auth oidc login", `  /deep: { get: ${operation} }`)
+    await see("/apis/orders/v2/deep", "This page cannot be shown")
+    await usableByEverybody(page)
+    await page.getByRole("link", { name: "Swagger UI" }).click()
+    await page.locator(".opblock-summary-control", { hasText: "/deep" }).click()
+    await page.getByText(deep).waitFor()
+    expect(await page.getByRole("button", { name: "Try it out" }).count()).toBe(0)
   })
 
   test("had no error, and asked nobody but the gateway and the identity provider", () => {

@@ -54,6 +54,36 @@ describePostgres("the developer portal", () => {
     }
   })
 
+  it("serves Swagger UI for published versions only, under the policy of all pages", async () => {
+    const { url } = await startPortal(stops)
+    const visitor = new PortalBrowser(url)
+    const [own, page] = [await visitor.get("/"), await visitor.get("/swagger/orders/v2")]
+    expect(page).toMatchObject({ status: 200, headers: { "content-type": "text/html; charset=utf-8" } })
+    const policy = page.headers["content-security-policy"]
+    expect(policy).toBe(own.headers["content-security-policy"])
+    expect(policy).toContain("script-src 'self'; style-src 'self'; img-src 'self' data:;")
+    expect(policy).toContain("require-trusted-types-for 'script'; trusted-types 'none'")
+    const files = [...page.body.matchAll(/(?:src|href)="(?!data:)([^"]+)"/g)].map(([, file]) => file ?? "")
+    expect(files).toEqual([
+      expect.stringMatching(/^\/swagger\/style-\w+\.css$/),
+      expect.stringMatching(/^\/swagger\/app-\w+\.js$/),
+    ])
+    for (const file of files)
+      expect(await visitor.get(file)).toMatchObject({
+        status: 200,
+        headers: { "cache-control": "public, max-age=31536000, immutable" },
+      })
+    for (const path of [
+      "/swagger/none/v1",
+      "/swagger/orders/v3",
+      "/swagger/orders/-",
+      "/swagger/canaryhidden/-",
+    ])
+      expect(await visitor.get(path)).toMatchObject({ status: 404, body: own.body })
+    expect(await visitor.get("/swagger/none.js")).toMatchObject({ status: 404, problem: "not-found" })
+    expect(await visitor.get("/swagger/orders")).toMatchObject({ status: 200, body: own.body })
+  })
+
   it("lets people subscribe, see and change their own subscriptions only", async () => {
     const { url, ports } = await startPortal(stops)
     const [ann, bob] = [new PortalBrowser(url), new PortalBrowser(url)]

@@ -706,7 +706,7 @@ export const rooms: readonly Room[] = [
     doors: [],
     may: ["runtime/control/console/page"],
     lazily: ["runtime/portal"],
-    packages: ["@preact/signals", "marked", "preact"],
+    packages: ["@preact/signals", "marked", "preact", "swagger-ui-dist"],
   },
   {
     path: "runtime/dev",

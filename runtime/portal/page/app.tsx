@@ -1,11 +1,12 @@
 import { useSignal } from "@preact/signals"
 import { type ComponentType, render } from "preact"
-import { useEffect } from "preact/hooks"
+import { useEffect, useErrorBoundary } from "preact/hooks"
 import { call } from "../../control/console/page/client.ts"
 import { Failed, Loading } from "../../control/console/page/parts/basic.tsx"
 import { addressOf, followLinks, place } from "../../control/console/page/router.ts"
 import type { LogoutAnswer } from "../api.ts"
 import { about, loadAbout } from "./about.ts"
+import { SwaggerLink } from "./parts/swagger-link.tsx"
 import { textOf } from "./texts.ts"
 
 type Load = () => Promise<{ readonly default: ComponentType }>
@@ -13,7 +14,8 @@ type Load = () => Promise<{ readonly default: ComponentType }>
 /** The page of an address. An unknown one shows the list of APIs. */
 function pageOf([first, , , operation]: readonly string[]): readonly [name: string, load: Load] {
   if (first === "apis" && operation !== undefined) return ["operation", () => import("./pages/operation.tsx")]
-  if (first === "apis") return ["api", () => import("./pages/api.tsx")]
+  // Swagger UI has a document of its own; the server sends these pages only for a version that is not published.
+  if (first === "apis" || first === "swagger") return ["api", () => import("./pages/api.tsx")]
   if (first === "products") return ["products", () => import("./pages/products.tsx")]
   if (first === "changelog") return ["changelog", () => import("./pages/changelog.tsx")]
   if (first === "pages") return ["page", () => import("./pages/page.tsx")]
@@ -141,7 +143,25 @@ function Content() {
   useEffect(open, [name])
   if (error.value !== undefined) return <Failed error={error.value} retry={open} />
   const [shown, Page] = loaded.value ?? []
-  return Page === undefined || shown !== name ? <Loading /> : <Page key={place.value.segments.join("/")} />
+  if (Page === undefined || shown !== name) return <Loading />
+  return <Guarded key={place.value.segments.join("/")} page={Page} />
+}
+
+/** Documents are texts of others: one that breaks a page leaves the rest of the portal usable. */
+function Guarded({ page: Page }: { readonly page: ComponentType }) {
+  const [error] = useErrorBoundary()
+  if (error === undefined) return <Page />
+  const [first, api, version] = place.value.segments
+  return (
+    <div class="notice bad" role="alert">
+      <p>This page cannot be shown: {error instanceof Error ? error.message : String(error)}.</p>
+      {first === "apis" && api !== undefined && version !== undefined && (
+        <p>
+          The whole document can be opened in <SwaggerLink api={api} version={version} />.
+        </p>
+      )}
+    </div>
+  )
 }
 
 const root = document.getElementById("app")

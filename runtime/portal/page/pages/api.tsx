@@ -13,6 +13,7 @@ import { addressOf, place } from "../../../control/console/page/router.ts"
 import type { ApiAnswer, OperationSummary } from "../../api.ts"
 import { LifecycleNotice } from "../parts/lifecycle.tsx"
 import { Markdown } from "../parts/markdown.tsx"
+import { SwaggerLink } from "../parts/swagger-link.tsx"
 import { textOf } from "../texts.ts"
 
 /** One version of an API: what it is, and its operations by tag. */
@@ -33,9 +34,14 @@ export default function Api() {
         title={found?.title ?? api}
         about={found && <code>{found.path}</code>}
         actions={
-          <a class="button" href={`${path}/openapi.json`} download={`${api}.json`}>
-            OpenAPI document
-          </a>
+          found && (
+            <>
+              <a class="button" href={`${path}/openapi.json`} download={`${api}.json`}>
+                OpenAPI document
+              </a>
+              <SwaggerLink class="button" api={api} version={version} />
+            </>
+          )
         }
       />
       {error.value !== undefined && <Failed error={error.value} retry={reload} />}
