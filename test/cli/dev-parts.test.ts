@@ -7,7 +7,7 @@ import { developmentValues } from "../../compiler/cli/dev/development-values.ts"
 import { humanLine, isRefusal } from "../../compiler/cli/dev/human-log.ts"
 import { readSampleTuples } from "../../compiler/cli/dev/sample-tuples.ts"
 import { WatchedFiles } from "../../compiler/cli/dev/watched-files.ts"
-import { trialsOf, tryText } from "../../compiler/cli/views/dev.ts"
+import { runningText, trialsOf, tryText } from "../../compiler/cli/views/dev.ts"
 import { DiskFiles } from "../../compiler/core/disk-files.ts"
 import { MemoryFiles } from "../../compiler/core/files.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
@@ -93,6 +93,25 @@ test("secrets whose variable is not set get a value anybody can guess; others do
   expect(developmentValues(plan, { SET: "" })).toEqual([{ name: "ACME_CI_KEY", value: "dev-acme-ci-key" }])
 })
 
+test("keys of sessions are long enough, and clients of the development identity provider have its secret", () => {
+  const client = (name: string, secret: string, key: string) => ({
+    ...{ client: name, secret, sessionKeys: [{ secret: key }] },
+  })
+  const env = (name: string) => ({ env: name })
+  const plan = {
+    secrets: { a: env("WEB"), b: env("KEY"), c: env("PORTAL"), d: env("PORTAL_KEY"), e: env("OTHER") },
+    oidcClients: { web: client("web", "a", "b"), other: client("elsewhere", "e", "b") },
+    portal: { signIn: { client: client("web", "c", "d") } },
+  } as unknown as PlanBody
+  expect(developmentValues(plan, {})).toEqual([
+    { name: "KEY", value: "dev-key-dev-key-dev-key-dev-key-dev-key" },
+    { name: "OTHER", value: "dev-other" },
+    { name: "PORTAL", value: "web-secret" },
+    { name: "PORTAL_KEY", value: "dev-portal-key-dev-portal-key-dev-portal-key" },
+    { name: "WEB", value: "web-secret" },
+  ])
+})
+
 describe("addresses", () => {
   test("all that are in use are named at once, with who has them where the system tells", async () => {
     const server = createServer()
@@ -160,12 +179,19 @@ describe("lines to try", () => {
   const places = {
     gateway: ["http://127.0.0.1:8000"],
     authz: ["http://127.0.0.1:8080"],
+    portal: [],
     control: "http://127.0.0.1:8082",
     identity: "http://127.0.0.1:8081",
     backends: ["http://127.0.0.1:9001", "http://127.0.0.1:9002"],
     database: "",
   } as const
   const { plan } = compile(new DiskFiles(projectRoot), "gateway.conf")
+
+  test("the developer portal is in the list if there is one", () => {
+    expect(runningText(places, 1, 1)).not.toContain("portal")
+    const portal = ["http://127.0.0.1:8090"]
+    expect(runningText({ ...places, portal }, 1, 1)).toMatch(/developer portal +http:\/\/127\.0\.0\.1:8090 /)
+  })
 
   test("a key of the user's own is not printed", () => {
     const lines = (env: Record<string, string>) =>

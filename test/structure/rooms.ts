@@ -710,7 +710,7 @@ export const rooms: readonly Room[] = [
   },
   {
     path: "runtime/dev",
-    doors: ["identity-provider", "mint-token", "sample-backends"],
+    doors: ["identity-provider", "mint-token", "realm", "sample-backends"],
     may: [],
     packages: ["jose"],
     builtins: "any",

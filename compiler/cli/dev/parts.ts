@@ -12,7 +12,6 @@ import { controlListenOf, hostsOf, logLevelOf, ownFolder, version } from "../set
 import { rethrowForPeople, startRuntime } from "../start.ts"
 import { demandFree, type Wanted } from "./addresses.ts"
 import type { Closers } from "./closers.ts"
-import { standInFor } from "./development-values.ts"
 import { humanLine, isRefusal } from "./human-log.ts"
 import { leaveTrace, traceOfDev } from "./trace.ts"
 
@@ -56,20 +55,19 @@ export async function startParts(
   await leaveToken(io, token)
   await demandFree(wantedAddresses(args, listen, plan))
   const identityUrl = `http://${addressText(args.identity)}`
-  const standIns = new Set(traceOfDev(io)?.standIns)
-  const env: Record<string, string | undefined> = { AUTH_URL: identityUrl, ...io.env }
-  for (const name of standIns) env[name] ??= standInFor(name)
+  const standIns: Record<string, string> = { ...traceOfDev(io)?.standIns }
+  const env: Record<string, string | undefined> = { AUTH_URL: identityUrl, ...standIns, ...io.env }
   const starting = startRuntime(await runtimeSettings(io, args, { listen, token }, env))
   closers.add(async () => (await starting).close())
   const beside = startBeside(io, args, closers)
   // Report only the first failure: later ones are consequences.
   const [runtime, backendUrls] = await Promise.all([starting, beside])
   const controlUrl = runtime.controlUrl ?? `http://${addressText(listen)}`
-  const leave = () => leaveTrace(io, { control: controlUrl, identity: identityUrl, standIns: [...standIns] })
+  const leave = () => leaveTrace(io, { control: controlUrl, identity: identityUrl, standIns })
   leave()
   const standIn = (name: string, value: string) => {
     env[name] = value
-    standIns.add(name)
+    standIns[name] = value
     leave()
   }
   return { runtime, controlUrl, token, identityUrl, backendUrls, env, standIn }

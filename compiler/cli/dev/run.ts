@@ -105,6 +105,7 @@ function placesOf(io: Io, parts: DevParts, plan: PlanBody | undefined, consoleUr
   return {
     gateway: urlsOf(plan?.gateway?.listen, gateway),
     authz: urlsOf(plan?.authz?.listen, authz),
+    portal: urlsOf(plan?.portal?.listen, parts.runtime.portalAddresses?.() ?? []),
     control: parts.controlUrl,
     console: consoleUrl,
     identity: parts.identityUrl,

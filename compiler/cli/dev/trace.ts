@@ -8,8 +8,8 @@ export interface Trace {
   readonly control: string
   /** URL of the development identity provider. */
   readonly identity: string
-  /** Variables with a development value: the stored plan needs them before the text is compiled. */
-  readonly standIns: readonly string[]
+  /** Development values by variable: the stored plan needs them before the text is compiled. */
+  readonly standIns: Readonly<Record<string, string>>
 }
 
 const traceFile = ".sallyport/dev.json"
@@ -23,10 +23,10 @@ export function leaveTrace(io: Io, trace: Trace): void {
 export function traceOfDev(io: Io): Trace | undefined {
   try {
     const trace = JSON.parse(readFileSync(join(io.cwd, traceFile), "utf8")) as Partial<Trace>
-    const { control, identity, standIns = [] } = trace
-    if (typeof control !== "string" || typeof identity !== "string" || !Array.isArray(standIns))
-      return undefined
-    return { control, identity, standIns: standIns.filter((name) => typeof name === "string") }
+    const { control, identity, standIns } = trace
+    if (typeof control !== "string" || typeof identity !== "string") return undefined
+    const values = Object.entries(standIns ?? {}).filter(([, value]) => typeof value === "string")
+    return { control, identity, standIns: Object.fromEntries(values) }
   } catch {
     return undefined
   }

@@ -5,6 +5,8 @@ import { table } from "./table.ts"
 export interface DevAddresses {
   readonly gateway: readonly string[]
   readonly authz: readonly string[]
+  /** Empty: the plan has no developer portal. */
+  readonly portal: readonly string[]
   readonly control: string
   /** An address that signs a browser in once; undefined: the plan turns the token of `dev` off. */
   readonly console?: string | undefined
@@ -25,6 +27,9 @@ export function runningText(places: DevAddresses, serial: number | null, seconds
       ["  gateway, the first door", urls(places.gateway), "for clients"],
       ["  engine, the second door", urls(places.authz), "for services: OpenFGA's API"],
       ["  control", places.control, "for operators and CI, token in .sallyport/control.token"],
+      ...(places.portal.length === 0
+        ? []
+        : [["  developer portal", urls(places.portal), "for the people who call the APIs"]]),
       ["  identity provider", places.identity, "realm acme; ann, bob, carol, passwords are their names"],
       ["  sample backends", places.backends.join(", "), "orders; orders v2 and catalog"],
       ["  database", places.database, ""],
