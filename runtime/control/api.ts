@@ -862,9 +862,13 @@ export const loggedRequest = z.strictObject({
 /** See `loggedRequest`. */
 export type LoggedRequest = z.infer<typeof loggedRequest>
 
-/** Query of `GET /v1/routes`. `text`: words that are parts of the key, API, version or operation. `after`: key of the last route of the page before. */
+/**
+ * Query of `GET /v1/routes`. `text`: words that are parts of the key, API, version or operation. `in`: only routes of these APIs (`catalog`) or versions (`orders.v1`), by
+ * spaces. `after`: key of the last route of the page before.
+ */
 export const routesQuery = z.strictObject({
   text: z.string().max(1_024).default(""),
+  in: z.string().max(8_192).optional(),
   after: z.string().max(4_096).default(""),
   limit: z.coerce.number().int().min(1).max(1_000).default(200),
 })
@@ -892,10 +896,24 @@ const routeSummary = z.strictObject({
 /** See `routeSummary`. */
 export type RouteSummary = z.infer<typeof routeSummary>
 
-/** Response of `GET /v1/routes`, in the order of the plan. `bounds`: of the buckets of `durations`, in seconds; the last bucket has none. */
+/** A version of an API in the newest plan: how many of its routes fit the query, and their counts together. `version` null: the API has no versions. */
+const versionSummary = z.strictObject({
+  api: text,
+  version: text.nullable(),
+  routes: z.number().int(),
+  counts: routeCounts.nullable(),
+})
+/** See `versionSummary`. */
+export type VersionSummary = z.infer<typeof versionSummary>
+
+/**
+ * Response of `GET /v1/routes`, in the order of the plan. `total` and `versions` are of all routes that fit `text`, whatever `in` says. `bounds`: of the buckets of
+ * `durations`, in seconds; the last bucket has none.
+ */
 export const routesAnswer = z.strictObject({
   serial: z.number().int().nullable(),
   total: z.number().int(),
+  versions: z.array(versionSummary),
   bounds: z.array(z.number()).readonly(),
   routes: z.array(routeSummary),
   next: text.nullable(),

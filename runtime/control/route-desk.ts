@@ -1,4 +1,5 @@
 import type { FastifyInstance } from "fastify"
+import type * as z from "zod"
 import type { Plan } from "../plan/plan.ts"
 import type { Route } from "../plan/resources.ts"
 import { nestedSteps, type StepId } from "../plan/steps.ts"
@@ -11,10 +12,12 @@ import {
   type RoutesAnswer,
   refusalsQuery,
   routesQuery,
+  type VersionSummary,
 } from "./api.ts"
 import { bodyOf } from "./body.ts"
 import type { ControlPorts } from "./ports.ts"
 import { sendProblem } from "./problem.ts"
+import { addedCounts } from "./route-counts.ts"
 
 type RoutePorts = Pick<ControlPorts, "history" | "plan" | "routeCounts" | "recentRefusals">
 
@@ -28,23 +31,7 @@ export function addRouteRoutes(app: FastifyInstance, ports: RoutePorts): void {
   const newest = new NewestPlan(ports)
   app.get("/v1/routes", async (request, reply): Promise<RoutesAnswer | typeof reply> => {
     const question = bodyOf(routesQuery, request.query, reply)
-    if (question === undefined) return reply
-    const found = await newest.read()
-    if (found === undefined) return { serial: null, total: 0, bounds: durationBounds, routes: [], next: null }
-    const { text, after, limit } = question
-    const words = text.toLowerCase().split(/\s+/)
-    const all = Object.entries(found.plan.plan.routes).filter(([key, route]) => fits(key, route, words))
-    const rest = after === "" ? all : all.slice(all.findIndex(([key]) => key === after) + 1)
-    const page = rest.slice(0, limit)
-    const counts = await ports.routeCounts(page.map(([key]) => key))
-    return {
-      ...{ serial: found.record.serial, total: all.length, bounds: durationBounds },
-      routes: page.map(([key, route]) => ({
-        ...summaryOf(found.plan, key, route),
-        counts: counts[key] ?? null,
-      })),
-      next: rest.length > limit ? (page.at(-1)?.[0] ?? null) : null,
-    }
+    return question === undefined ? reply : listRoutes(ports, await newest.read(), question)
   })
   app.get<{ Params: { key: string } }>("/v1/routes/:key", async ({ params: { key } }, reply) => {
     const found = await newest.read()
@@ -79,6 +66,52 @@ class NewestPlan {
     if (!isSame) this.#kept = await this.#ports.plan(record.serial)
     return this.#kept
   }
+}
+
+async function listRoutes(
+  ports: RoutePorts,
+  found: PlanAnswer | undefined,
+  { text, after, limit, ...question }: z.infer<typeof routesQuery>,
+): Promise<RoutesAnswer> {
+  const bounds = durationBounds
+  if (found === undefined) return { serial: null, total: 0, versions: [], bounds, routes: [], next: null }
+  const words = text.toLowerCase().split(/\s+/)
+  const all = Object.entries(found.plan.plan.routes).filter(([key, route]) => fits(key, route, words))
+  const counts = await ports.routeCounts(all.map(([key]) => key))
+  const names = question.in === undefined ? undefined : new Set(question.in.split(/\s+/))
+  const wanted =
+    names === undefined
+      ? all
+      : all.filter(([, { api, version }]) => names.has(api) || names.has(`${api}.${version}`))
+  const rest = after === "" ? wanted : wanted.slice(wanted.findIndex(([key]) => key === after) + 1)
+  const page = rest.slice(0, limit)
+  return {
+    ...{ serial: found.record.serial, total: all.length, versions: versionsOf(all, counts), bounds },
+    routes: page.map(([key, route]) => ({
+      ...summaryOf(found.plan, key, route),
+      counts: counts[key] ?? null,
+    })),
+    next: rest.length > limit ? (page.at(-1)?.[0] ?? null) : null,
+  }
+}
+
+/** The versions of routes in the order of the plan, with the counts of all their routes. */
+function versionsOf(
+  routes: readonly (readonly [key: string, route: Route])[],
+  counts: Readonly<Record<string, RouteCounts>>,
+): VersionSummary[] {
+  const found = new Map<string, VersionSummary>()
+  for (const [key, { api, version }] of routes) {
+    const name = `${api}.${version ?? ""}`
+    const before = found.get(name) ?? { api, version, routes: 0, counts: null }
+    const own = counts[key]
+    found.set(name, {
+      ...before,
+      routes: before.routes + 1,
+      counts: own === undefined ? before.counts : addedCounts(before.counts ?? undefined, own),
+    })
+  }
+  return [...found.values()]
 }
 
 /** Every word is a part of the key or of a name. */

@@ -1,4 +1,5 @@
 import type { RouteCounts, StatusAnswer } from "../control/api.ts"
+import { addedCounts, addedNumbers } from "../control/route-counts.ts"
 import type { TrafficTotals } from "../control/traffic-history.ts"
 import type { OwnStatus } from "../process/control-view.ts"
 import type { Exemplar, Merging, MetricFamily } from "../telemetry/metrics.ts"
@@ -49,21 +50,9 @@ export function mergedCounts(
   workers: readonly (Readonly<Record<string, RouteCounts>> | undefined)[],
 ): Record<string, RouteCounts> {
   const sums: Record<string, RouteCounts> = {}
-  for (const [key, counts] of workers.flatMap((each) => Object.entries(each ?? {}))) {
-    const before = sums[key]
-    sums[key] =
-      before === undefined
-        ? counts
-        : {
-            requests: added(before.requests, counts.requests),
-            durations: added(before.durations, counts.durations),
-          }
-  }
+  for (const [key, counts] of workers.flatMap((each) => Object.entries(each ?? {})))
+    sums[key] = addedCounts(sums[key], counts)
   return sums
-}
-
-function added(one: readonly number[], other: readonly number[]): number[] {
-  return one.map((count, at) => count + (other[at] ?? 0))
 }
 
 /** The traffic of several workers as that of one process; undefined: none has a gateway. */
@@ -76,8 +65,8 @@ export function mergedTotals(
     const refusals = { ...sum.refusals }
     for (const [name, count] of Object.entries(each.refusals)) refusals[name] = (refusals[name] ?? 0) + count
     return {
-      requests: added(sum.requests, each.requests),
-      durations: added(sum.durations, each.durations),
+      requests: addedNumbers(sum.requests, each.requests),
+      durations: addedNumbers(sum.durations, each.durations),
       refusals,
       running: sum.running + each.running,
     }

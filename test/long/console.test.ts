@@ -201,6 +201,26 @@ describeBrowser("the console in a browser", () => {
     await other.close()
   })
 
+  test("shows routes as a tree whose address says what is open", async () => {
+    const route = page.getByRole("link", { name: "GET /order/{id}" })
+    const api = page.getByRole("button", { name: "order", exact: true })
+    await page.goto(`${origin()}/console/routes`)
+    await route.waitFor()
+    await api.click()
+    await route.waitFor({ state: "detached" })
+    expect(await api.getAttribute("aria-expanded")).toBe("false")
+    expect(page.url()).toContain("open=hello")
+    await page.reload()
+    await page.getByRole("link", { name: "GET /hello" }).waitFor()
+    expect(await route.count()).toBe(0)
+    await api.focus()
+    await page.keyboard.press("Enter")
+    await route.waitFor()
+    await page.getByRole("searchbox").fill("order")
+    await expect.poll(() => page.url()).toMatch(/routes\?text=order$/)
+    await route.waitFor()
+  })
+
   test("opens pages by keys", async () => {
     await page.goto(`${origin()}/console/overview`)
     await page.getByRole("heading", { name: "Processes" }).waitFor()
@@ -212,7 +232,8 @@ describeBrowser("the console in a browser", () => {
     await page.getByText("1 route of plan").waitFor()
     expect(page.url()).toContain("text=hello")
     await page.getByRole("heading", { name: "Routes" }).click()
-    for (const key of ["j", "Enter"]) await page.keyboard.press(key)
+    // The first row is that of the API.
+    for (const key of ["j", "j", "Enter"]) await page.keyboard.press(key)
     await page.getByRole("heading", { name: "GET /hello" }).waitFor()
     await page.keyboard.press("?")
     await page.getByRole("dialog", { name: "Keys" }).waitFor()

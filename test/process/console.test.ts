@@ -176,6 +176,13 @@ describePostgres("the console's listener", () => {
     ])
     const found = (await control(ports, "GET", "/v1/routes?text=ORDER%20get")).body as unknown as RoutesAnswer
     expect(found.routes[0]?.counts?.requests[4]).toBeGreaterThan(0)
+    expect(found.versions).toMatchObject([{ api: "order", version: null, routes: 1 }])
+    expect(found.versions[0]?.counts).toEqual(found.routes[0]?.counts)
+    const within = (await control(ports, "GET", "/v1/routes?in=order+none.v1"))
+      .body as unknown as RoutesAnswer
+    expect(within.routes.map(({ key }) => key)).toEqual(["GET /order/{id}"])
+    expect(within).toMatchObject({ total: 2, next: null, versions: [{ api: "hello" }, { api: "order" }] })
+    expect((await control(ports, "GET", "/v1/routes?in=-")).body).toMatchObject({ total: 2, routes: [] })
     const key = encodeURIComponent("GET /order/{id}")
     const route = (await control(ports, "GET", `/v1/routes/${key}`)).body as unknown as RouteAnswer
     const steps = route.sections.flatMap(({ steps: each }) => each)

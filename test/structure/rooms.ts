@@ -621,6 +621,7 @@ export const rooms: readonly Room[] = [
       "operators",
       "plan-keeper",
       "ports",
+      "route-counts",
       "server",
       "subscription-desk",
       "token",
@@ -667,7 +668,7 @@ export const rooms: readonly Room[] = [
       "router",
     ],
     // How a quantile is read from buckets: the rest of that room is types to pages.
-    may: ["runtime/canary"],
+    may: ["runtime/canary", "runtime/control/route-counts.ts"],
     lazily: ["runtime/check", "runtime/control", "runtime/plan"],
     packages: [
       "@codemirror/autocomplete",

@@ -2,7 +2,7 @@ import { place, setQuery } from "../router.ts"
 
 /**
  * A search field whose text is a parameter of the address, so that a filtered list can be sent to a colleague. `isLive`: it filters while somebody types,
- * otherwise when the field is left or Enter is pressed. A new text begins at the first page (`after`).
+ * otherwise when the field is left or Enter is pressed. A new text begins at the first page (`after`), and with nothing opened or closed (`open`).
  */
 export function QueryField(props: {
   readonly name: string
@@ -12,7 +12,7 @@ export function QueryField(props: {
 }) {
   const { name, label, isLive = false, isWide = false } = props
   const changed = ({ currentTarget: { value } }: { readonly currentTarget: { readonly value: string } }) =>
-    setQuery({ [name]: value, after: undefined })
+    setQuery({ [name]: value, after: undefined, open: undefined })
   return (
     <label class={isWide ? "wide-field" : undefined}>
       <span>{label}</span>
