@@ -1,5 +1,5 @@
 import type { PlanBody } from "../../runtime/plan/plan.ts"
-import type { Step, StepId } from "../../runtime/plan/steps.ts"
+import { isAuth, isCredential, type Step, type StepId } from "../../runtime/plan/steps.ts"
 import type { Printed, Printing } from "../gateway/print.ts"
 import { stepLine } from "../gateway/step-texts.ts"
 
@@ -39,4 +39,18 @@ export class StepWords implements Printing {
   // Parts that the language cannot express are left out.
   lacks(): void {}
   refuses(): void {}
+}
+
+// Names of other parts stand for themselves.
+const noPlan = { steps: {}, backends: {}, authz: null } as unknown as PlanBody
+
+/** The statement of a step without those inside of it: its inner lists are empty. Needs no plan. */
+export function statementOf(step: Step): string {
+  // `auth` with alternatives has no statement of its own: they are its inner steps.
+  if (isAuth(step) && !isCredential(step)) return "any of"
+  const text = new StepWords(noPlan)
+    .ofStep(step)
+    .replace(/\s+/g, " ")
+    .replace(/ ?\{ *\}$/, "")
+  return text === "" ? step.kind : text
 }

@@ -154,10 +154,10 @@ function routeAnswerOf(
   }
 }
 
-/** A step without its inner lists, which the answer has beside it. */
+/** A step whose inner lists are empty: the answer has them beside it. */
 function withoutInner(step: Plan["plan"]["steps"][string]): Record<string, unknown> {
-  const inner = new Set(nestedSteps(step).map(({ place }) => place.split(".", 1)[0]))
-  return Object.fromEntries(Object.entries(step).filter(([name]) => !inner.has(name)))
+  const inner = nestedSteps(step).map(({ place }) => [place.split(".", 1)[0] ?? "", []])
+  return { ...step, ...Object.fromEntries(inner) }
 }
 
 /** Which places are in the text of a route itself: from its line to that of the next route or API in the same file. All others are of what is around it. */

@@ -607,6 +607,8 @@ export const rooms: readonly Room[] = [
     may: ["runtime/plan", "runtime/check"],
     builtins: ["node:fs", "node:module", "node:os", "node:timers/promises", "node:worker_threads"],
   },
+  // The console's pages add counts, too.
+  { path: "runtime/control/route-counts.ts", doors: [], may: [], lazily: ["runtime/control"] },
   {
     path: "runtime/control",
     doors: [
@@ -621,7 +623,6 @@ export const rooms: readonly Room[] = [
       "operators",
       "plan-keeper",
       "ports",
-      "route-counts",
       "server",
       "subscription-desk",
       "token",
@@ -636,6 +637,7 @@ export const rooms: readonly Room[] = [
       "runtime/identity",
       "runtime/store",
       "runtime/telemetry",
+      "runtime/control/route-counts.ts",
       "runtime/gateway",
       "runtime/http",
       "runtime/oidc",
@@ -752,7 +754,7 @@ export const rooms: readonly Room[] = [
   {
     path: "runtime/workers",
     doors: ["parent", "worker"],
-    may: [...runtimeRooms, "runtime/process"],
+    may: [...runtimeRooms, "runtime/control/route-counts.ts", "runtime/process"],
     packages: ["lru-cache"],
     builtins: "any",
   },

@@ -5,9 +5,7 @@ import type {
   Verdict,
   WebSocketEnds,
 } from "../../../runtime/gateway/explain/request-explanation.ts"
-import type { PlanBody } from "../../../runtime/plan/plan.ts"
-import { isAuth, isCredential } from "../../../runtime/plan/steps.ts"
-import { StepWords } from "../../diff/step-words.ts"
+import { statementOf } from "../../diff/step-words.ts"
 
 const marks: Readonly<Record<StepState, string>> = {
   passed: "ok  ",
@@ -72,19 +70,11 @@ function insideLines(name: string, steps: readonly ExplainedStep[], depth: numbe
     : [`${"  ".repeat(depth + 1)}${name === "otherwise" ? "else" : name}`, ...lines]
 }
 
-// A step is printed without its plan: names of other parts stand for themselves, and inner steps have their own lines.
-const nothing = { steps: {}, backends: {}, authz: null } as unknown as PlanBody
 const wordsMax = 100
 
 /** The statement of a step without its inner steps, which have their own lines. */
 function wordsOf({ step }: ExplainedStep): string {
-  // `auth` with alternatives has no statement of its own; its lines below are the alternatives.
-  if (isAuth(step) && !isCredential(step)) return "any of"
-  const text = new StepWords(nothing)
-    .ofStep(step)
-    .replace(/\s+/g, " ")
-    .replace(/ ?\{ *\}$/, "")
-  if (text === "") return step.kind
+  const text = statementOf(step)
   return text.length <= wordsMax ? text : `${text.slice(0, wordsMax - 1)}…`
 }
 

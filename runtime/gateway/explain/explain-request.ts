@@ -295,7 +295,7 @@ async function rehearse(
         return undefined
       }
       if (!lacksClaims(question, plan, refusal)) return refusal
-      rehearsal.assume("the token is assumed to have the required claims; `--claim` sets them")
+      rehearsal.assume("the token is assumed to have the required claims")
       about.claims = question.claims
       return undefined
     },

@@ -4,7 +4,7 @@ import type { LoggedRequest, RefusalAnswer } from "../../../api.ts"
 import { watch } from "../events.ts"
 import { momentText, msText } from "../format.ts"
 import { useLoaded } from "../loaded.ts"
-import { Badge, Empty, Fact, Failed, Loading, PageHead, Panel, Scroll } from "../parts/basic.tsx"
+import { Badge, Empty, Fact, Failed, Loading, Message, PageHead, Panel, Scroll } from "../parts/basic.tsx"
 import { LogLineDetails, toneOf } from "../parts/log-line.tsx"
 import { QueryField } from "../parts/query-field.tsx"
 import { addressOf, place, setQuery } from "../router.ts"
@@ -262,7 +262,11 @@ function Why({ answer: { refusal, proof } }: { readonly answer: RefusalAnswer })
             </>
           )}
         </p>
-        {cause && <p>{cause}</p>}
+        {cause && (
+          <p>
+            <Message text={cause} />
+          </p>
+        )}
         {decision && (
           <p>
             <code>{decision.user}</code> {decision.allowed ? "is" : "is not"} <code>{decision.relation}</code>{" "}

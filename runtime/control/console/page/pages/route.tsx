@@ -2,7 +2,7 @@ import type { RefusalsAnswer, RefusedRequest, RouteAnswer, RouteStep } from "../
 import { agoText, counted, momentText } from "../format.ts"
 import { useLoaded } from "../loaded.ts"
 import { Empty, Failed, Loading, PageHead, Panel, Scroll } from "../parts/basic.tsx"
-import { StepRow, sectionName } from "../parts/step.tsx"
+import { insideName, StepRow, sectionName } from "../parts/step.tsx"
 import { addressOf } from "../router.ts"
 
 /** One route: its steps in the order in which they run, and its last refusals. */
@@ -85,7 +85,7 @@ function Steps({ steps }: { readonly steps: readonly RouteStep[] }) {
             .filter((inner) => inner.steps.length > 0)
             .map((inner) => (
               <div key={inner.name} class="inside">
-                <span class="quiet">{inner.name}</span>
+                {insideName(inner.name) && <code class="quiet">{insideName(inner.name)}</code>}
                 <Steps steps={inner.steps} />
               </div>
             ))}

@@ -246,6 +246,7 @@ function GroupRow(props: {
     <tr class={level === 0 ? "group" : undefined}>
       <th scope="rowgroup" class={`level-${level}`}>
         <button type="button" class="branch" aria-expanded={isOpen} onClick={onToggle}>
+          <span aria-hidden="true">{isOpen ? "▾" : "▸"}</span>
           {title}
         </button>{" "}
         <span class="quiet">{about}</span>

@@ -44,6 +44,14 @@ export function Panel(props: {
   )
 }
 
+/** A message in which names, text of gateway.conf and commands are between backticks. */
+export function Message({ text }: { readonly text: string }) {
+  const parts = text.split("`")
+  // Without a partner the last backtick is a character like others.
+  if (parts.length % 2 === 0) return <>{text}</>
+  return <>{parts.map((part, at) => (at % 2 === 0 ? part : <code key={`${at} ${part}`}>{part}</code>))}</>
+}
+
 /** What is shown where there is nothing, and what to do about it. */
 export function Empty(props: { readonly title: string; readonly children?: ComponentChildren }) {
   return (
@@ -61,12 +69,14 @@ export function Failed(props: { readonly error: unknown; readonly retry?: (() =>
   const problems = error instanceof CallFailure ? (error.problem?.problems ?? []) : []
   return (
     <div class="notice bad" role="alert">
-      <p>{text}</p>
+      <p>
+        <Message text={text} />
+      </p>
       {problems.length > 0 && (
         <ul>
           {problems.map(({ path, message, origin }) => (
             <li key={path + message}>
-              {origin && <code>{origin}</code>} {message}
+              {origin && <code>{origin}</code>} <Message text={message} />
             </li>
           ))}
         </ul>

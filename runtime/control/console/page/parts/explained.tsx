@@ -1,7 +1,7 @@
 import type { ExplainRequestAnswer } from "../../../api.ts"
 import { addressOf } from "../router.ts"
-import { Badge, Panel, type Tone } from "./basic.tsx"
-import { StepRow, sectionName } from "./step.tsx"
+import { Badge, Message, Panel, type Tone } from "./basic.tsx"
+import { insideName, StepRow, sectionName } from "./step.tsx"
 
 type ExplainedSteps = ExplainRequestAnswer["sections"][number]["steps"]
 type ExplainedStep = ExplainedSteps[number]
@@ -24,7 +24,9 @@ export function Explained({ answer }: { readonly answer: ExplainRequestAnswer })
         <div class="notice bad">
           <ul>
             {trouble.map((each) => (
-              <li key={each}>{each}</li>
+              <li key={each}>
+                <Message text={each} />
+              </li>
             ))}
           </ul>
         </div>
@@ -66,7 +68,9 @@ function RoutePanel({ answer }: { readonly answer: ExplainRequestAnswer }) {
       {login && (
         <ol>
           {login.order.map((each) => (
-            <li key={each}>{each}</li>
+            <li key={each}>
+              <Message text={each} />
+            </li>
           ))}
         </ol>
       )}
@@ -91,7 +95,7 @@ function Ending({ verdict }: { readonly verdict: Outcome }) {
     <ul>
       {verdict.assuming.map((each) => (
         <li key={each} class="quiet">
-          assuming: {each}
+          assuming: <Message text={each} />
         </li>
       ))}
     </ul>
@@ -123,7 +127,11 @@ function Ending({ verdict }: { readonly verdict: Outcome }) {
         )}
         .
       </p>
-      {cause && <p class="quiet">{cause}</p>}
+      {cause && (
+        <p class="quiet">
+          <Message text={cause} />
+        </p>
+      )}
       {assuming}
     </div>
   )
@@ -145,7 +153,7 @@ function Steps({ steps }: { readonly steps: ExplainedSteps }) {
             .filter((inner) => inner.steps.length > 0)
             .map((inner) => (
               <div key={inner.place} class="inside">
-                <span class="quiet">{inner.place}</span>
+                {insideName(inner.place) && <code class="quiet">{insideName(inner.place)}</code>}
                 <Steps steps={inner.steps} />
               </div>
             ))}
@@ -160,7 +168,7 @@ function Notes({ step: { notes, limit, quota, proof } }: { readonly step: Explai
     <>
       {notes.map((note) => (
         <p key={note} class="quiet note">
-          {note}
+          <Message text={note} />
         </p>
       ))}
       {limit && (

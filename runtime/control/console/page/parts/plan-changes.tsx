@@ -1,7 +1,7 @@
 import type { PlanChangesAnswer } from "../../../api.ts"
 import { counted } from "../format.ts"
 import { addressOf } from "../router.ts"
-import { Badge, Empty, Panel, type Tone } from "./basic.tsx"
+import { Badge, Empty, Message, Panel, type Tone } from "./basic.tsx"
 
 /** One change of a plan. */
 export type PlanChange = PlanChangesAnswer["changes"][number]
@@ -83,7 +83,9 @@ function ChangeLine({ change: { classes, routes, text } }: { readonly change: Pl
             </Badge>
           ))}
       </span>
-      <span class="change-text">{text}</span>
+      <span class="change-text">
+        <Message text={text} />
+      </span>
       {routes.length > 0 && (
         <details>
           <summary>{counted(routes.length, "route")}</summary>

@@ -1,49 +1,17 @@
 import type { ComponentChildren } from "preact"
 import { Badge, type Tone } from "./basic.tsx"
+import type { ShownStep } from "./plan-desk.ts"
+import { statementOf } from "./statements.ts"
 
-/** A value of a plan as people write it: templates and expressions as `${…}`, names and numbers as they are, everything else as JSON. */
-export function valueText(value: unknown): string {
-  if (typeof value === "string") return value
-  if (value === null || typeof value !== "object") return String(value)
-  if (Array.isArray(value)) return value.map(valueText).join(", ")
-  const fields = value as Readonly<Record<string, unknown>>
-  const { text, expression, lang } = fields
-  if (Array.isArray(text) && Object.keys(fields).length === 1) return text.map(valueText).join("")
-  if (expression !== undefined) return `\${${valueText(expression)}}`
-  if (typeof text === "string" && lang === "cel") return text
-  if (lang === "cs") return "C#"
-  return Object.entries(fields)
-    .filter(([, each]) => !isEmpty(each))
-    .map(([name, each]) => `${name} ${valueText(each)}`)
-    .join(" ")
-}
-
-function isEmpty(value: unknown): boolean {
+/** A step as its statement in gateway.conf; until that is printed, its kind. */
+function StepText({ step }: { readonly step: ShownStep }) {
+  const statement = statementOf(step).value ?? String(step["kind"])
+  const [word = ""] = /^[a-z-]+/.exec(statement) ?? []
   return (
-    value === undefined || value === null || value === false || (Array.isArray(value) && value.length === 0)
-  )
-}
-
-/** The kind of a step and its fields. It knows no kind by name, so a new one is shown as well. */
-export function StepText({ step }: { readonly step: Readonly<Record<string, unknown>> }) {
-  const fields = Object.entries(step).filter(([name, value]) => name !== "kind" && !isEmpty(value))
-  return (
-    <span class="step-text">
-      <span class="strong">{valueText(step["kind"])}</span>{" "}
-      {fields.map(([name, value]) => (
-        <span key={name} class="step-field">
-          <span class="quiet">{name}</span>
-          {value === true ? (
-            ""
-          ) : (
-            <>
-              {" "}
-              <code>{shortened(valueText(value))}</code>
-            </>
-          )}
-        </span>
-      ))}
-    </span>
+    <code class="step-text">
+      <span class="strong">{word}</span>
+      {shortened(statement.slice(word.length))}
+    </code>
   )
 }
 
@@ -65,9 +33,15 @@ export function sectionName(name: string): string {
   return sectionNames[name] ?? name
 }
 
+/** What lists inside of a step are called in gateway.conf; undefined: they follow the statement without a word. */
+export function insideName(name: string): string | undefined {
+  if (name === "matched" || name === "steps") return undefined
+  return name === "otherwise" ? "else" : name
+}
+
 /** One row of a list of steps. */
 export function StepRow(props: {
-  readonly step: Readonly<Record<string, unknown>>
+  readonly step: ShownStep
   readonly place: string
   readonly mark?: { readonly tone: Tone; readonly word: string } | undefined
   readonly isFaded?: boolean
