@@ -91,6 +91,12 @@ export class EditorServer {
     return found ?? []
   }
 
+  /** What `rename` would rename. */
+  async name(uri: string, position: Position) {
+    const found = await this.#at(uri, position, ({ service }, path, offset) => service.nameAt(path, offset))
+    return found === undefined ? null : rangeOf(found)
+  }
+
   async rename(uri: string, position: Position, name: string) {
     const found = await this.#at(uri, position, async ({ service, uriOf }, path, offset) => {
       const renaming = await service.rename(path, offset, name)

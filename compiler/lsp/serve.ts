@@ -25,7 +25,6 @@ const capabilities: InitializeResult["capabilities"] = {
   hoverProvider: true,
   definitionProvider: true,
   referencesProvider: true,
-  renameProvider: true,
   documentSymbolProvider: true,
   foldingRangeProvider: true,
   documentFormattingProvider: true,
@@ -63,7 +62,13 @@ export function serveEditor(input: Readable, output: Writable, terms: LspTerms):
       server: new EditorServer(connection, projects, new EngineAnswers(terms.ask), params.capabilities),
     }
     follows = params.capabilities.workspace?.workspaceFolders === true
-    return { capabilities, serverInfo: { name: "sallyport", version: terms.version } }
+    // The protocol allows options only for editors that know them.
+    const prepares = params.capabilities.textDocument?.rename?.prepareSupport === true
+    const renameProvider = prepares ? { prepareProvider: true } : true
+    return {
+      capabilities: { ...capabilities, renameProvider },
+      serverInfo: { name: "sallyport", version: terms.version },
+    }
   })
   // Not earlier: the library would ask the editor for these messages before it answers `initialize`.
   connection.onInitialized(() => {
@@ -117,6 +122,7 @@ function answer(connection: Connection, server: () => EditorServer): void {
   connection.onReferences(({ textDocument, position }) =>
     server().places("references", textDocument.uri, position),
   )
+  connection.onPrepareRename(({ textDocument, position }) => server().name(textDocument.uri, position))
   connection.onRenameRequest(({ textDocument, position, newName }) =>
     server().rename(textDocument.uri, position, newName),
   )

@@ -22,7 +22,7 @@ import type { Hover } from "./markdown.ts"
 import { completeModel } from "./model-completion.ts"
 import { ModelRelations } from "./model-relations.ts"
 import type { NameUse } from "./name-use.ts"
-import { ProjectNames } from "./names.ts"
+import { type OtherFiles, ProjectNames } from "./names.ts"
 import { OpenFiles } from "./open-files.ts"
 import { foldsOfGateway, type OutlineItem, outlineOfGateway, outlineOfModel } from "./outline.ts"
 import { ParsedModels } from "./parsed-models.ts"
@@ -51,14 +51,15 @@ class Analysis {
   readonly models: ParsedModels
   #names: ProjectNames | undefined
   #allNames: ProjectNames | undefined
+  #others: OtherFiles | undefined
   #relations: ModelRelations | undefined
   #words: ProjectWords | undefined
   #sources: ReadonlySet<string> | undefined
-  readonly #readTests: () => readonly SourceFile[]
+  readonly #readOthers: () => OtherFiles
 
-  /** `readTests`: the files of tests and tuples that belong to the project. */
-  constructor(compiled: Compiled, models: ParsedModels, readTests: () => readonly SourceFile[]) {
-    this.#readTests = readTests
+  /** `readOthers`: the files of the project that have names besides gateway.conf and models. */
+  constructor(compiled: Compiled, models: ParsedModels, readOthers: () => OtherFiles) {
+    this.#readOthers = readOthers
     this.compiled = compiled
     this.models = models
   }
@@ -73,10 +74,15 @@ class Analysis {
     return this.#names
   }
 
-  /** Also those in tests and tuples: following and renaming a name need them all. */
+  /** Also those in tests, tuples and policy documents: following and renaming a name need them all. */
   get allNames(): ProjectNames {
-    this.#allNames ??= new ProjectNames(this.compiled.program, this.models, this.#readTests())
+    this.#allNames ??= new ProjectNames(this.compiled.program, this.models, this.others)
     return this.#allNames
+  }
+
+  get others(): OtherFiles {
+    this.#others ??= this.#readOthers()
+    return this.#others
   }
 
   get relations(): ModelRelations {
@@ -185,7 +191,7 @@ export class LanguageService {
     const file = this.#fileOf(path, analysis.compiled)
     if (file === undefined) return []
     if (isModel(path)) return completeModel(file, offset, analysis)
-    if (isPolicyDocument(file)) return completePolicy(file, offset)
+    if (isPolicyDocument(file)) return completePolicy(file, offset, analysis.program)
     if (isKnownYaml(path)) return completeYaml(file, offset, this.#yamlTerms(path, analysis))
     const document = documentOf(analysis.compiled, path)
     return document === undefined ? [] : completeGateway(document, offset, analysis)
@@ -195,7 +201,8 @@ export class LanguageService {
   async hover(path: string, offset: number): Promise<Hover | undefined> {
     const analysis = await this.#analysed()
     const file = this.#read(path)
-    if (file !== undefined && isPolicyDocument(file)) return hoverPolicy(file, offset)
+    if (file !== undefined && isPolicyDocument(file))
+      return hoverName(path, offset, analysis.allNames) ?? hoverPolicy(file, offset)
     if (isKnownYaml(path)) {
       const named = hoverName(path, offset, analysis.allNames)
       return named ?? (file === undefined ? undefined : hoverYaml(file, offset))
@@ -216,12 +223,17 @@ export class LanguageService {
     return (await this.#usesAt(path, offset)).map(({ span }) => span)
   }
 
+  /** The name at an offset, which can be renamed. */
+  async nameAt(path: string, offset: number): Promise<Span | undefined> {
+    return (await this.#analysed()).allNames.at(path, offset)[0]?.span
+  }
+
   /**
-   * Renames the name at an offset everywhere: in gateway.conf, in the models, and in their tests and tuples. Refused if a place cannot be
+   * Renames the name at an offset everywhere: in gateway.conf, in the models, in tests and tuples, and in policy documents. Refused if a place cannot be
    * renamed, or if the project would have a mistake afterwards that it does not have now.
    */
   async rename(path: string, offset: number, to: string): Promise<Renaming> {
-    const { allNames: names, compiled } = await this.#analysed()
+    const { allNames: names, compiled, others } = await this.#analysed()
     const found = names.at(path, offset)
     const [first] = found
     if (first === undefined) return { problem: "there is no declared name here" }
@@ -233,28 +245,46 @@ export class LanguageService {
     if (names.of(renamed).length > 0) return { problem: `${renamed} exists already` }
     const [unplaced] = names.unplaced(first.name)
     if (unplaced !== undefined)
-      return { problem: `${unplaced} has the name in a form that cannot be renamed, e.g. with escapes` }
+      return {
+        problem: `${unplaced} has a mistake that hides its names, or has the name in a form that cannot be renamed, e.g. with escapes`,
+      }
     const edits = names.of(first.name).map(({ span }) => ({ span, text: to }))
-    const mistake = await this.#mistakeAfter(edits, compiled)
-    return mistake === undefined ? { edits } : { problem: mistake }
+    const files = this.#filesAfter(edits)
+    const mistake =
+      (await this.#mistakeAfter(files, compiled)) ?? (await this.#testMistakeAfter(files, others.tests))
+    return mistake === undefined
+      ? { edits }
+      : { problem: `the project would have a mistake afterwards: ${mistake}` }
   }
 
-  /** The first error that the project would have after these edits, if it would have more than now. */
-  async #mistakeAfter(edits: readonly TextEdit[], before: Compiled): Promise<string | undefined> {
+  #filesAfter(edits: readonly TextEdit[]): OpenFiles {
     const files = new OpenFiles(this.#files)
     for (const path of new Set(edits.map(({ span }) => span.file.path))) {
       const file = this.#read(path)
       const own = edits.filter(({ span }) => span.file.path === path)
       if (file !== undefined) files.set(path, edited(file.text, own))
     }
+    return files
+  }
+
+  /** The first error that the project would have with these files, if it would have more than now. */
+  async #mistakeAfter(files: OpenFiles, before: Compiled): Promise<string | undefined> {
     const { diagnostics } = await analyse(files, this.#entry, new KeptParts())
     const errors = (all: readonly Diagnostic[]) => all.filter(({ severity }) => severity === "error")
     const [now, then] = [errors(before.diagnostics), errors(diagnostics)]
-    const known = new Set(now.map(({ code, detail }) => `${code} ${detail}`))
-    const added = then.find(({ code, detail }) => !known.has(`${code} ${detail}`))
-    if (then.length <= now.length || added === undefined) return undefined
-    const at = added.span === undefined ? "" : ` (${placeText(added.span)})`
-    return `the project would have a mistake afterwards: ${added.detail}${at}`
+    return then.length <= now.length ? undefined : addedMistake(now, then)
+  }
+
+  /** The same for tests of the gateway, which can have a name where no key says what it is, e.g. in a row of `each`. */
+  async #testMistakeAfter(files: OpenFiles, tests: readonly SourceFile[]): Promise<string | undefined> {
+    const after = this.#tests?.over(files)
+    for (const { path, text } of tests.filter((file) => isGatewayTests(file.path))) {
+      const now = await this.#tests?.of(new SourceFile(path, text))
+      const then = await after?.of(new SourceFile(path, files.text(path) ?? text))
+      const added = addedMistake(now ?? [], then ?? [])
+      if (added !== undefined) return added
+    }
+    return undefined
   }
 
   /** The remedies of findings that meet a part of a file. */
@@ -373,11 +403,11 @@ export class LanguageService {
       const file = this.#read(path)
       return file === undefined ? [] : this.#kept.fileOf(path, file.text)
     })
-    return new Analysis(compiled, new ParsedModels(files), () => this.#testsOf(compiled))
+    return new Analysis(compiled, new ParsedModels(files), () => this.#othersOf(compiled))
   }
 
-  /** The files of tests that belong to the project, and the files of tuples that they name. */
-  #testsOf({ sources }: Compiled): readonly SourceFile[] {
+  /** Files of tests that belong to the project, the files of tuples that they name, and policy documents. */
+  #othersOf({ sources }: Compiled): OtherFiles {
     const read = (path: string): SourceFile[] => {
       const file = this.#read(path)
       return file === undefined ? [] : [this.#kept.fileOf(path, file.text)]
@@ -386,7 +416,11 @@ export class LanguageService {
     const project = { entry: this.#entry, sources, files: this.#files }
     const tests = paths.flatMap(read).filter((file) => isOfProject(testNamesOf(file), file, project))
     const tuples = new Set(tests.flatMap((file) => testNamesOf(file).tupleFiles))
-    return [...tests, ...[...tuples].filter((path) => /\.(?:ya?ml|jsonl?|csv)$/i.test(path)).flatMap(read)]
+    const data = [...tuples].filter((path) => /\.(?:ya?ml|jsonl?|csv)$/i.test(path))
+    return {
+      tests: [...tests, ...data.flatMap(read)],
+      policies: sources.filter((path) => path.endsWith(".xml")).flatMap(read),
+    }
   }
 
   /** The findings of an open document that does not belong to the project: a model, or tests of models. */
@@ -438,6 +472,14 @@ function remedyOf([first, second]: readonly TextEdit[]): string | undefined {
   if (!isShort(old)) return undefined
   if (first.text === "") return `Remove \`${old}\``
   return isShort(first.text) ? `Replace \`${old}\` with \`${first.text}\`` : undefined
+}
+
+/** The first finding that there was not before, with its place. */
+function addedMistake(before: readonly Diagnostic[], after: readonly Diagnostic[]): string | undefined {
+  const known = new Set(before.map(({ code, detail }) => `${code} ${detail}`))
+  const added = after.find(({ code, detail }) => !known.has(`${code} ${detail}`))
+  if (added === undefined) return undefined
+  return `${added.detail}${added.span === undefined ? "" : ` (${placeText(added.span)})`}`
 }
 
 /** A text after edits that do not overlap. */

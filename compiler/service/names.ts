@@ -7,25 +7,39 @@ import type { ModelDocument, RelationDefinition, Rewrite, TypeNode } from "../mo
 import { parseModel } from "../model/document.ts"
 import { restrictionsOf } from "../model/lower.ts"
 import { ModelMistakes } from "../model/mistakes.ts"
+import { gatewayNamesOf } from "./gateway-test-names.ts"
 import type { NameUse } from "./name-use.ts"
 import type { ParsedModels } from "./parsed-models.ts"
+import { namesInPolicy } from "./policy-names.ts"
+import { isGatewayTests } from "./test-findings.ts"
 import { testNamesOf } from "./test-names.ts"
 
-/** All names of a project: those that gateway.conf declares, and the types, relations and conditions of its models, also in tests. */
+/** What has names besides gateway.conf and models. */
+export interface OtherFiles {
+  /** Tests of models and of the gateway, and tuples. */
+  readonly tests: readonly SourceFile[]
+  readonly policies: readonly SourceFile[]
+}
+
+/** All names of a project: those that gateway.conf declares, and the types, relations and conditions of its models, also in tests and policy documents. */
 export class ProjectNames {
+  readonly #program: Program
   readonly #byName = new Map<string, NameUse[]>()
   readonly #byFile = new Map<string, NameUse[]>()
+  readonly #known = new Set<string>()
   readonly #unplaced = new Map<string, string[]>()
   readonly #cut = new Set<string>()
 
-  constructor(program: Program, models: ParsedModels, tests: readonly SourceFile[] = []) {
+  constructor(program: Program, models: ParsedModels, others: OtherFiles = { tests: [], policies: [] }) {
+    this.#program = program
     const add = (use: NameUse) => this.#add(use)
     new GatewayNames(program, add).visit(program.root)
     modelNames(
       models.documents.map(({ document }) => document),
       add,
     )
-    for (const file of tests) this.#addTests(file)
+    for (const file of others.tests) this.#addTests(file)
+    for (const file of others.policies) for (const use of namesInPolicy(file, program)) add(use)
   }
 
   /** The names at an offset; several for a relation that is read from objects of several types. */
@@ -46,7 +60,9 @@ export class ProjectNames {
   /** Files that have a name at a place that cannot be told. */
   unplaced(name: string): readonly string[] {
     const isOfModel = /^(?:type|relation|condition) /.test(name)
-    return [...(this.#unplaced.get(name) ?? []), ...(isOfModel ? this.#cut : [])]
+    // Names of gateway.conf are in tests of the gateway only.
+    const cut = [...this.#cut].filter((path) => isOfModel || isGatewayTests(path))
+    return [...(this.#unplaced.get(name) ?? []), ...cut]
   }
 
   /** The names of a file of tests, and of the model in it. */
@@ -55,6 +71,7 @@ export class ProjectNames {
     if (isCut) this.#cut.add(file.path)
     for (const use of uses) this.#add(use)
     for (const name of unplaced) this.#addUnplaced(name, file)
+    if (isGatewayTests(file.path)) this.#addDeclared(file)
     if (model === undefined) return
     modelNames([parseModel(new ModelMistakes(model.file, new Report()))], ({ name, span }) => {
       const placed = model.placeOf(span)
@@ -63,24 +80,35 @@ export class ProjectNames {
     })
   }
 
+  /** The names of gateway.conf in tests of the gateway. Subscriptions that the tests make themselves are none. */
+  #addDeclared(file: SourceFile): void {
+    for (const { kind, text, span } of gatewayNamesOf(file)) {
+      const found = this.#program.find(kind, text)
+      if (found === undefined) continue
+      const name = `${found.kind} ${text}`
+      if (span === undefined) this.#addUnplaced(name, file)
+      else this.#add({ name, span, declares: false })
+    }
+  }
+
   #addUnplaced(name: string, { path }: SourceFile): void {
     this.#unplaced.set(name, [...new Set([...(this.#unplaced.get(name) ?? []), path])])
   }
 
   #add(use: NameUse): void {
+    const { file, start, end } = use.span
+    const place = `${use.name} ${start} ${end} ${file.path}`
+    if (this.#known.has(place)) return
+    this.#known.add(place)
     for (const [map, key] of [
       [this.#byName, use.name],
       [this.#byFile, use.span.file.path],
     ] as const) {
       const known = map.get(key)
       if (known === undefined) map.set(key, [use])
-      else if (!known.some(({ name, span }) => name === use.name && isSame(span, use.span))) known.push(use)
+      else known.push(use)
     }
   }
-}
-
-function isSame(a: Span, b: Span): boolean {
-  return a.file.path === b.file.path && a.start === b.start && a.end === b.end
 }
 
 type Add = (use: NameUse) => void
@@ -109,6 +137,7 @@ class GatewayNames {
     if (row.keyword === "RELATION") this.#relation(type, statement.keyword.text, statement.keyword.span)
     for (const { slot, argument } of args.filled) {
       const isWord = argument.kind === "word"
+      if (slot.slot === "object" || slot.slot === "user") this.#type(argument)
       if (isWord && slot.kind === "relation") this.#relation(type, argument.text, argument.span)
       else if (isWord && (slot.kind === "name" || slot.kind === "value-name"))
         this.#declared(slot.to ?? ["value", "secret"], argument.text, argument.span, true)
@@ -127,6 +156,15 @@ class GatewayNames {
       this.#add({ name: `${found.kind} ${text}`, span, declares: isDeclaration })
       return
     }
+  }
+
+  /** The type in `"doc:${path.id}"`. */
+  #type(argument: Argument): void {
+    const type = typeOfObject(argument)
+    const first = argument.kind === "text" ? argument.parts[0] : undefined
+    if (type === undefined || first === undefined || !textOf(first.span).startsWith(`${type}:`)) return
+    const { file, start } = first.span
+    this.#add({ name: `type ${type}`, span: file.span(start, start + type.length), declares: false })
   }
 
   #relation(type: string | undefined, relation: string, span: Span): void {

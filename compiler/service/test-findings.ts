@@ -38,6 +38,11 @@ export class TestFindings {
     this.#reader = reader
   }
 
+  /** The same reader for other texts. */
+  over(files: Files): TestFindings {
+    return new TestFindings(files, this.#reader)
+  }
+
   /** A file of a project has changed. */
   forget(): void {
     this.#projects.clear()

@@ -73,10 +73,11 @@ class TestFile {
   #modelFile: string | undefined
   #config: string | undefined
   #isCut = false
+  readonly #report = new Report()
 
   constructor(file: SourceFile) {
     this.#file = file
-    this.#reader = new YamlReader(file, new Report())
+    this.#reader = new YamlReader(file, this.#report)
   }
 
   names(): TestNames {
@@ -85,7 +86,8 @@ class TestFile {
     else if (/\.jsonl$/i.test(path)) this.#lines()
     else this.#reader.eachDocument((value) => this.#value(value))
     return {
-      ...{ isCut: this.#isCut },
+      // Documents with a mistake of YAML are left out by the reader.
+      isCut: this.#isCut || this.#report.sorted().some(({ code }) => code === "SP6001"),
       ...{ uses: this.#uses, unplaced: [...this.#unplaced], tupleFiles: this.#tupleFiles },
       ...{ model: this.#model, modelFile: this.#modelFile, config: this.#config },
     }
@@ -95,7 +97,7 @@ class TestFile {
   #lines(): void {
     let start = 0
     for (const line of this.#file.text.split("\n")) {
-      this.#reader = new YamlReader(this.#file, new Report(), this.#file.span(start, start + line.length))
+      this.#reader = new YamlReader(this.#file, this.#report, this.#file.span(start, start + line.length))
       this.#reader.eachDocument((value) => this.#value(value))
       start += line.length + 1
     }

@@ -49,7 +49,10 @@ export class LspClient {
     const initialized = (await connection.sendRequest("initialize", {
       processId: process.pid,
       workspaceFolders: [{ name: "root", uri: pathToFileURL(root).href }],
-      capabilities: { workspace: { workspaceFolders: true } },
+      capabilities: {
+        workspace: { workspaceFolders: true },
+        textDocument: { rename: { prepareSupport: true } },
+      },
     })) as InitializeResult
     const client = new LspClient({ initialized, connection, child, root })
     connection.onNotification(

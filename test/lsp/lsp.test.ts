@@ -77,7 +77,10 @@ const codes = (path: string) => (client.findings.get(path) ?? []).map(({ code })
 
 test("says what it offers", () => {
   expect(client.initialized.serverInfo?.name).toBe("sallyport")
-  expect(client.initialized.capabilities).toMatchObject({ hoverProvider: true, renameProvider: true })
+  expect(client.initialized.capabilities).toMatchObject({
+    hoverProvider: true,
+    renameProvider: { prepareProvider: true },
+  })
 })
 
 test("findings follow the text while it is typed, in every file that it concerns", async () => {
@@ -242,6 +245,13 @@ test("completion, rename, outline, format", async () => {
     position("apis.conf", "auth    none", 1),
   )
   expect(keywords.find(({ label }) => label === "auth")?.documentation).toBeDefined()
+  expect(await client.ask("prepareRename", "apis.conf", position("apis.conf", "backend orders", 9))).toEqual({
+    start: at("apis.conf", "backend orders", 8),
+    end: at("apis.conf", "backend orders", 14),
+  })
+  expect(
+    await client.ask("prepareRename", "apis.conf", position("apis.conf", "backend orders", 2)),
+  ).toBeNull()
   const renamed = await client.ask<WorkspaceEdit>("rename", "apis.conf", {
     ...position("apis.conf", "backend orders", 9),
     newName: "sales",

@@ -2,8 +2,13 @@ import { expect, test } from "vitest"
 import { MemoryFiles } from "../../compiler/core/files.ts"
 import { LanguageService } from "../../compiler/service/language-service.ts"
 
+const conf = `value region = "eu"
+secret key = env(KEY)
+backend orders { url "http://127.0.0.1:9001" }
+`
+
 function opened(text: string) {
-  const service = new LanguageService(new MemoryFiles([["gateway.conf", ""]]), "gateway.conf")
+  const service = new LanguageService(new MemoryFiles([["gateway.conf", conf]]), "gateway.conf")
   service.set("a.xml", text.replace("│", ""))
   return { service, offset: text.indexOf("│") }
 }
@@ -40,6 +45,8 @@ test.each<[what: string, text: string, labels: string[], not: string[]]>([
   ["values", '<policies><inbound><set-header name="a" exists-action="│', ["override", "skip"], ["name"]],
   ["the end of an element", "<policies><inbound></│", ["inbound"], ["policies"]],
   ["policies of a fragment", "<fragment><│", ["set-header"], ["inbound", "base"]],
+  ["named values", "<policies><inbound><set-body>{{│", ["region", "key"], ["orders"]],
+  ["backends", '<policies><inbound><set-backend-service backend-id="│"', ["orders"], ["region"]],
   ["nothing in a comment", "<policies><!-- <│", [], ["inbound"]],
 ])("a policy document: %s", async (_, text, labels, not) => {
   const found = (await proposed(text)).map(({ label }) => label)

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest"
 import type { TextEdit } from "../../compiler/core/diagnostic.ts"
 import { MemoryFiles } from "../../compiler/core/files.ts"
+import { readGatewayTests } from "../../compiler/gateway-test/test-file.ts"
 import { LanguageService } from "../../compiler/service/language-service.ts"
 
 const conf = `gateway shop { listen 127.0.0.1:8000 }
@@ -148,6 +149,122 @@ test("types are renamed in objects and users", async () => {
   })
 })
 
+test("a type is renamed in the objects and users of gateway.conf", async () => {
+  expect(await renamed(original, "models/acme.fga", model.indexOf("order"), "sale")).toMatchObject({
+    "gateway.conf": conf.replace('"order:', '"sale:'),
+    "models/acme.fga": model.replace("type order", "type sale"),
+    "tests/shop.gw.yaml": gatewayTests.replace("order:7", "sale:7"),
+  })
+  expect(await renamed(original, "gateway.conf", conf.indexOf("user:ann"), "person")).toMatchObject({
+    "gateway.conf": conf.replace("user:ann", "person:ann"),
+    "models/acme.fga": model.replaceAll("user", "person"),
+  })
+})
+
+// Data keep their texts, and so do names of callers.
+test.each<[what: string, declaration: string, to: string, changes: [string, string][]]>([
+  [
+    "a backend",
+    "backend orders",
+    "sales",
+    [
+      ["backends: { orders: { json", "backends: { sales: { json"],
+      ["backends: { orders: { path", "backends: { sales: { path"],
+    ],
+  ],
+  [
+    "a subscription",
+    "subscription team",
+    "crew",
+    [
+      ["callers: { team: { subscription: team }", "callers: { team: { subscription: crew }"],
+      ['as: { subscription: "team" }', 'as: { subscription: "crew" }'],
+    ],
+  ],
+  ["a product", "product paid", "gold", [["product: paid", "product: gold"]]],
+  ["a store", "store acme", "main", [["acme: [", "main: ["]]],
+])("%s is renamed in tests of the gateway", async (_, declaration, to, changes) => {
+  const tests = `given:
+  tuples: { acme: [{ user: user:ann, relation: owner, object: order:7 }] }
+  subscriptions: { own: { product: paid } }
+  callers: { team: { subscription: team }, own: { subscription: own } }
+  backends: { orders: { json: { orders: 1, subscription: team } } }
+tests:
+  - request: GET /shop/orders/7
+    as: { subscription: "team" }
+    expect: { status: 200, backends: { orders: { path: /orders/7 } } }
+`
+  const text = `${conf.replace("auth none", "auth subscription")}
+secret team_key = env(KEY)
+product paid { apis shop }
+subscription team { product paid; key team_key }
+`
+  const files = { ...original, "gateway.conf": text, "tests/shop.gw.yaml": tests }
+  expect(await errorsOf(files)).toEqual([])
+  const at = text.indexOf(declaration) + declaration.indexOf(" ") + 1
+  const expected = changes.reduce((all, [from, by]) => all.replace(from, by), tests)
+  expect(await renamed(files, "gateway.conf", at, to)).toMatchObject({ "tests/shop.gw.yaml": expected })
+})
+
+test("names are renamed in policy documents, but not ids that gateway.conf maps", async () => {
+  const policy = (value: string, backend: string) => `<policies>
+  <inbound>
+    <!-- {{auth-url}} -->
+    <set-header name="X-A"><value>{{${value}}} {{mapped}}</value></set-header>
+    <set-backend-service backend-id="${backend}" />
+  </inbound>
+</policies>
+`
+  const files = {
+    ...original,
+    "gateway.conf": `${conf.replace("auth none", 'auth none\n  policy xml "a.xml"')}
+value auth_url = "x"
+value other = "y"
+xml { value "mapped" other }
+`,
+    "a.xml": policy("auth-url", "orders"),
+  }
+  expect(await errorsOf(files)).toEqual([])
+  const text = files["gateway.conf"]
+  const rename = (name: string) => renamed(files, "gateway.conf", text.indexOf(name), "renamed")
+  expect(await rename("auth_url")).toMatchObject({ "a.xml": policy("renamed", "orders") })
+  expect(await rename("orders {")).toMatchObject({ "a.xml": policy("auth-url", "renamed") })
+  expect(await rename("other")).toMatchObject({ "a.xml": files["a.xml"] })
+  const place = files["a.xml"].indexOf("{{auth-url}}", 60)
+  const [found] = await serviceOf(files).definition("a.xml", place + 3)
+  expect(found?.start).toBe(text.indexOf("auth_url"))
+})
+
+test("renaming is refused where a test of the gateway would have a mistake afterwards", async () => {
+  const files = {
+    ...original,
+    "tests/shop.gw.yaml": `tests:
+  - each: [{ caller: team }]
+    request: GET /shop/orders/7
+    as: { subscription: "\${caller}" }
+    expect: { status: 200 }
+`,
+    "gateway.conf": `${conf}
+secret team_key = env(KEY)
+subscription team { api shop; key team_key }
+`,
+  }
+  const service = new LanguageService(
+    new MemoryFiles(Object.entries(files)),
+    "gateway.conf",
+    async (file, report, projectOf) => {
+      await readGatewayTests(file, report, async (_, named, at) => {
+        const project = await projectOf(named, at)
+        return project && { ...project, folder: "." }
+      })
+    },
+  )
+  const at = files["gateway.conf"].indexOf("subscription team") + "subscription ".length
+  expect(await service.rename("gateway.conf", at, "crew")).toEqual({
+    problem: expect.stringMatching(/there is no subscription `team`.*tests\/shop\.gw\.yaml:4/),
+  })
+})
+
 test.each([
   [
     "more.csv",
@@ -180,11 +297,18 @@ user,bob,,owner,order,9
   })
 })
 
+test("renaming is refused while a test has a mistake of YAML, which hides names", async () => {
+  const files = { ...original, "tests/shop.gw.yaml": `${gatewayTests}  - name: [\n` }
+  const problem = "tests/shop.gw.yaml has a mistake that hides its names"
+  expect(await renamed(files, "models/acme.fga", model.indexOf("owner"), "keeper")).toContain(problem)
+  expect(await renamed(files, "gateway.conf", conf.indexOf("orders"), "sales")).toContain(problem)
+})
+
 test.each([
   [
     "a text with escapes has the name",
     { "models/acme.fga.yaml": storeTests.replace("relation: owner", 'relation: "own\\x65r"') },
-    "models/acme.fga.yaml has the name in a form that cannot be renamed",
+    "models/acme.fga.yaml has a mistake that hides its names, or has the name in a form that cannot be renamed",
   ],
   [
     "a name in a table has escapes",
@@ -192,7 +316,7 @@ test.each([
       "models/acme.fga.yaml": storeTests.replace("more.yaml", "more.jsonl"),
       "models/more.jsonl": '{"user":"user:bob","relation":"own\\u0065r","object":"order:9"}\n',
     },
-    "models/more.jsonl has the name in a form that cannot be renamed",
+    "models/more.jsonl has a mistake that hides its names, or has the name in a form that cannot be renamed",
   ],
 ])("renaming is refused when %s", async (_, changed, problem) => {
   const files = { ...original, ...changed }
