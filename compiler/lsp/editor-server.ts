@@ -114,7 +114,9 @@ export class EditorServer {
 
   async folds(uri: string) {
     const found = await this.#in(uri, ({ service }, path) => service.folds(path))
-    return (found ?? []).map((span) => {
+    // With null, editors fold by indentation.
+    if (found === undefined) return null
+    return found.map((span) => {
       const { start, end } = rangeOf(span)
       return { startLine: start.line, endLine: Math.max(start.line, end.line - 1) }
     })

@@ -1,4 +1,4 @@
-import { dirname, join } from "node:path"
+import { basename, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Diagnostic as LspDiagnostic } from "vscode-languageserver"
 import { DiskFiles } from "../core/disk-files.ts"
@@ -18,13 +18,15 @@ export interface ProjectPlace {
 
 /**
  * The projects of an editor. Each folder that the editor opens is one, and so is, while documents in it are open, each folder inside that has a
- * gateway.conf. A file belongs to the nearest project above it that includes it, else to the nearest one.
+ * gateway.conf. An open `gateway.NAME.conf` that none of them includes is the first file of a project, too. A file belongs to the nearest project
+ * above it that includes it, else to the nearest one.
  */
 export class EditorProjects {
   readonly #folders: Set<string>
   readonly #entry: string
   /** By their paths. */
   readonly #documents = new Map<string, OpenDocument>()
+  /** By the paths of their first files. */
   #projects: ReadonlyMap<string, EditorProject> = new Map()
 
   /** `folders`: absolute paths of the folders that the editor opens. `entry`: the first file of their projects. */
@@ -36,6 +38,11 @@ export class EditorProjects {
 
   get all(): readonly EditorProject[] {
     return [...this.#projects.values()]
+  }
+
+  /** The folders that the editor opens. */
+  get folders(): readonly string[] {
+    return [...this.#folders]
   }
 
   /** The editor adds and removes folders. */
@@ -112,7 +119,7 @@ export class EditorProjects {
   #findingsOf(of: (project: EditorProject) => LspFindings): LspFindings {
     const all = new Map<string, LspDiagnostic[]>()
     for (const project of this.#projects.values())
-      for (const [uri, findings] of of(project)) {
+      for (const [uri, findings] of this.#isIncluded(project) ? [] : of(project)) {
         if (this.#isOfAnother(uri, project)) continue
         // A file of two projects has most of its findings in both.
         const known = new Set(all.get(uri)?.map((each) => JSON.stringify(each)))
@@ -120,6 +127,12 @@ export class EditorProjects {
         all.set(uri, [...(all.get(uri) ?? []), ...added])
       }
     return all
+  }
+
+  /** Whether the first file of a project is a part of another one: alone it lacks what the other has. */
+  #isIncluded({ folder, entry }: EditorProject): boolean {
+    const first = join(folder, entry)
+    return this.#holding(first).some(({ project, path }) => path !== project.entry && project.had(path))
   }
 
   /** Whether another project judges an open document that this one does not include. */
@@ -135,8 +148,7 @@ export class EditorProjects {
   /** Many programs have files `*.conf`: those that no project includes are gateway.conf only if their name or the editor says so. */
   #isForeign(file: string, { path, project }: ProjectPlace): boolean {
     if (!path.endsWith(".conf") || path === project.entry) return false
-    const isNamed = /(?:^|\/)gateway\.(?:.+\.)?conf$/.test(path)
-    return !isNamed && this.#documents.get(file)?.language !== "sallyport"
+    return !isNamedAsFirst(file) && this.#documents.get(file)?.language !== "sallyport"
   }
 
   /** The projects whose folder a file is in, the nearest first. */
@@ -151,15 +163,21 @@ export class EditorProjects {
 
   /** Makes the projects that the open documents need, and ends the others. */
   #settle(): void {
-    const wanted = new Map([...this.#folders].map((folder) => [folder, this.#entry]))
+    const wanted = new Map<string, readonly [folder: string, entry: string]>()
+    const want = (folder: string, entry: string) => wanted.set(join(folder, entry), [folder, entry])
+    for (const folder of this.#folders) want(folder, this.#entry)
     for (const file of this.#documents.keys()) {
       const folder = this.#nearest(file)
-      if (folder !== undefined && !wanted.has(folder)) wanted.set(folder, entryName)
+      if (folder !== undefined && !this.#folders.has(folder)) want(folder, entryName)
     }
+    // After the others, which answer for files that both include.
+    for (const file of this.#documents.keys())
+      if (isNamedAsFirst(file) && !wanted.has(file) && this.#nearest(file) !== undefined)
+        want(dirname(file), basename(file))
     this.#projects = new Map(
-      [...wanted].map(([folder, entry]) => [
-        folder,
-        this.#projects.get(folder) ?? this.#begin(folder, entry),
+      [...wanted].map(([first, [folder, entry]]) => [
+        first,
+        this.#projects.get(first) ?? this.#begin(folder, entry),
       ]),
     )
   }
@@ -189,6 +207,11 @@ export class EditorProjects {
 
 /** The first file of a project inside of the folder that the editor opens. */
 const entryName = "gateway.conf"
+
+/** Whether a file has a name for the first file of a project: `gateway.conf` or `gateway.NAME.conf`. */
+function isNamedAsFirst(file: string): boolean {
+  return /^gateway\.(?:.+\.)?conf$/.test(basename(file))
+}
 
 /** The path of a document on the disk; undefined for documents that are elsewhere. */
 function fileOf(uri: string): string | undefined {

@@ -1,9 +1,10 @@
-import { resolve } from "node:path"
+import { resolve, sep } from "node:path"
 import type { Readable, Writable } from "node:stream"
 import { fileURLToPath } from "node:url"
 import {
   CodeActionKind,
   type Connection,
+  DocumentFormattingRequest,
   type InitializeParams,
   type InitializeResult,
   type TextDocumentPositionParams,
@@ -27,7 +28,6 @@ const capabilities: InitializeResult["capabilities"] = {
   referencesProvider: true,
   documentSymbolProvider: true,
   foldingRangeProvider: true,
-  documentFormattingProvider: true,
   inlayHintProvider: true,
   codeLensProvider: {},
   executeCommandProvider: { commands: [askCommand] },
@@ -54,6 +54,7 @@ export function serveEditor(input: Readable, output: Writable, terms: LspTerms):
   const ended = new Promise<void>((resolve) => connection.onExit(resolve))
   let opened: Opened | undefined
   let follows = false
+  let registers = false
   connection.onInitialize((params) => {
     const folders = foldersOf(params)
     const projects = new EditorProjects(folders.length === 0 ? [resolve(terms.folder)] : folders, terms.entry)
@@ -62,17 +63,20 @@ export function serveEditor(input: Readable, output: Writable, terms: LspTerms):
       server: new EditorServer(connection, projects, new EngineAnswers(terms.ask), params.capabilities),
     }
     follows = params.capabilities.workspace?.workspaceFolders === true
+    registers = params.capabilities.textDocument?.formatting?.dynamicRegistration === true
     // The protocol allows options only for editors that know them.
     const prepares = params.capabilities.textDocument?.rename?.prepareSupport === true
     const renameProvider = prepares ? { prepareProvider: true } : true
     return {
-      capabilities: { ...capabilities, renameProvider },
+      capabilities: { ...capabilities, renameProvider, documentFormattingProvider: !registers },
       serverInfo: { name: "sallyport", version: terms.version },
     }
   })
   // Not earlier: the library would ask the editor for these messages before it answers `initialize`.
   connection.onInitialized(() => {
-    if (follows && opened !== undefined) followFolders(connection, opened)
+    if (opened === undefined) return
+    if (follows) followFolders(connection, opened)
+    if (registers) offerFormatting(connection, opened.projects.folders)
   })
   // The protocol has no message before `initialize`.
   const now = (): Opened => opened as Opened
@@ -111,6 +115,21 @@ function followFolders({ workspace }: Connection, { projects, server }: Opened):
     projects.changeFolders(pathsOf(added), pathsOf(removed))
     server.tell()
   })
+}
+
+/** Formats its own languages only: an editor with a formatter of YAML or XML would ask which of both to use. */
+function offerFormatting({ client }: Connection, folders: readonly string[]): void {
+  const selectors = folders.flatMap((folder) => {
+    const inside = folder
+      .replaceAll(/[[\]{}*?]/g, "[$&]")
+      .split(sep)
+      .join("/")
+    return [
+      { language: "sallyport", scheme: "file", pattern: `${inside}/**/*` },
+      ...["*.conf", "*.fga", "fga.mod"].map((name) => ({ scheme: "file", pattern: `${inside}/**/${name}` })),
+    ]
+  })
+  client.register(DocumentFormattingRequest.type, { documentSelector: selectors }).catch(() => undefined)
 }
 
 function answer(connection: Connection, server: () => EditorServer): void {

@@ -24,7 +24,13 @@ import { ModelRelations } from "./model-relations.ts"
 import type { NameUse } from "./name-use.ts"
 import { type OtherFiles, ProjectNames } from "./names.ts"
 import { OpenFiles } from "./open-files.ts"
-import { foldsOfGateway, type OutlineItem, outlineOfGateway, outlineOfModel } from "./outline.ts"
+import {
+  foldsOfGateway,
+  foldsOfModel,
+  type OutlineItem,
+  outlineOfGateway,
+  outlineOfModel,
+} from "./outline.ts"
 import { ParsedModels } from "./parsed-models.ts"
 import { completePolicy, hoverPolicy, isPolicyDocument } from "./policy-help.ts"
 import { ProjectWords } from "./project-words.ts"
@@ -193,7 +199,7 @@ export class LanguageService {
     if (isModel(path)) return completeModel(file, offset, analysis)
     if (isPolicyDocument(file)) return completePolicy(file, offset, analysis.program)
     if (isKnownYaml(path)) return completeYaml(file, offset, this.#yamlTerms(path, analysis))
-    const document = documentOf(analysis.compiled, path)
+    const document = this.#documentOf(analysis.compiled, path)
     return document === undefined ? [] : completeGateway(document, offset, analysis)
   }
 
@@ -207,7 +213,7 @@ export class LanguageService {
       const named = hoverName(path, offset, analysis.allNames)
       return named ?? (file === undefined ? undefined : hoverYaml(file, offset))
     }
-    const document = documentOf(analysis.compiled, path)
+    const document = this.#documentOf(analysis.compiled, path)
     return document === undefined
       ? hoverName(path, offset, analysis.names)
       : hoverGateway(document, offset, analysis)
@@ -308,11 +314,13 @@ export class LanguageService {
     return parsed === undefined ? [] : outlineOfGateway(parsed.document)
   }
 
-  /** The parts of a file that can be folded. */
-  async folds(path: string): Promise<readonly Span[]> {
-    await this.#analysed()
+  /** The parts of a file that can be folded; undefined for YAML and XML, which editors fold themselves. */
+  async folds(path: string): Promise<readonly Span[] | undefined> {
+    const { models } = await this.#analysed()
+    const model = models.documents.find(({ file }) => file.path === path)
+    if (model !== undefined) return foldsOfModel(model.document)
     const parsed = this.#parsed(path)
-    return parsed === undefined ? [] : foldsOfGateway(parsed.document)
+    return parsed === undefined ? undefined : foldsOfGateway(parsed.document)
   }
 
   /** The statements that operations inherit, behind their paths, in a part of a file. */
@@ -440,6 +448,11 @@ export class LanguageService {
         return each === path ? [] : [each.slice(folder.length)]
       })
     return { program, names, routes: () => [...insight.routes.keys()].map(({ key }) => key), filesBeside }
+  }
+
+  /** A file of gateway.conf, also one that no other includes yet. */
+  #documentOf(compiled: Compiled, path: string): Document | undefined {
+    return documentOf(compiled, path) ?? this.#parsed(path)?.document
   }
 
   #fileOf(path: string, compiled: Compiled): SourceFile | undefined {

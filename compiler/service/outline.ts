@@ -78,6 +78,21 @@ export function foldsOfGateway(document: Document): Span[] {
     if (otherwise?.when !== undefined) statement(otherwise.when)
   }
   for (const each of document.statements) statement(each)
-  const lineOf = (file: Span["file"], offset: number) => file.position(offset).line
-  return found.filter(({ file, start, end }) => lineOf(file, start) < lineOf(file, end))
+  return found.filter(isLong)
+}
+
+/** Types with their relations, and conditions. */
+export function foldsOfModel(document: ModelDocument): Span[] {
+  return outlineOfModel(document)
+    .map(({ span }) => {
+      const { file, end } = span
+      // The protocol folds up to the line before the end.
+      const next = file.text.indexOf("\n", end)
+      return { ...span, end: next === -1 ? end : next + 1 }
+    })
+    .filter(({ file, start, end }) => isLong({ file, start, end: end - 1 }))
+}
+
+function isLong({ file, start, end }: Span): boolean {
+  return file.position(start).line < file.position(end).line
 }

@@ -16,6 +16,8 @@ const bin = fileURLToPath(new URL("../../compiler/cli/sallyport.mjs", import.met
 /** An editor that talks to `sallyport lsp` by its input and output. */
 export class LspClient {
   readonly initialized: InitializeResult
+  /** The parameters of requests that the server has registered. */
+  readonly registered: unknown[] = []
   /** The newest findings by path. */
   readonly findings = new Map<string, readonly Diagnostic[]>()
   readonly #connection: ReturnType<typeof createProtocolConnection>
@@ -34,8 +36,12 @@ export class LspClient {
     this.#root = parts.root
   }
 
-  /** `env`: variables besides those of this process. */
-  static async start(root: string, env: Readonly<Record<string, string>> = {}): Promise<LspClient> {
+  /** `env`: variables besides those of this process. `more`: what the editor can do with documents. */
+  static async start(
+    root: string,
+    env: Readonly<Record<string, string>> = {},
+    more: object = {},
+  ): Promise<LspClient> {
     const child = spawn(process.execPath, [bin, "lsp", "--stdio"], {
       cwd: root,
       env: { ...process.env, ...env },
@@ -51,7 +57,7 @@ export class LspClient {
       workspaceFolders: [{ name: "root", uri: pathToFileURL(root).href }],
       capabilities: {
         workspace: { workspaceFolders: true },
-        textDocument: { rename: { prepareSupport: true } },
+        textDocument: { rename: { prepareSupport: true }, ...more },
       },
     })) as InitializeResult
     const client = new LspClient({ initialized, connection, child, root })
@@ -61,6 +67,9 @@ export class LspClient {
         client.findings.set(client.#pathOf(uri), diagnostics)
       },
     )
+    connection.onRequest("client/registerCapability", (params: unknown) => {
+      client.registered.push(params)
+    })
     await connection.sendNotification("initialized", {})
     return client
   }

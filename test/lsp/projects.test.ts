@@ -2,7 +2,14 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
-import type { DocumentSymbol, Location, TextEdit } from "vscode-languageserver"
+import type {
+  CompletionItem,
+  DocumentSymbol,
+  FoldingRange,
+  Hover,
+  Location,
+  TextEdit,
+} from "vscode-languageserver"
 import { LspClient } from "./client.ts"
 
 const gateway = (name: string, include: string) => `gateway ${name} { listen 127.0.0.1:8000 }
@@ -97,6 +104,58 @@ test("files *.conf of other programs are left alone", async () => {
   // An editor that takes it for gateway.conf gets answers.
   await client.open("new.conf", "backend orders {}\n")
   expect(await client.ask<DocumentSymbol[]>("documentSymbol", "new.conf")).toHaveLength(1)
+})
+
+test("a gateway.NAME.conf is the first file of a project of its own, unless another includes it", async () => {
+  const text = gateway("staging", "pay/shared.conf")
+  await open("pay/shared.conf", "properties")
+  await client.open("gateway.staging.conf", text.replace("backend orders { url", "backend sales { urll"))
+  await expect.poll(() => codes("gateway.staging.conf")).toEqual(["SP2001"])
+  await expect.poll(() => codes("pay/shared.conf")).toEqual(["SP2012"])
+  await client.change("gateway.staging.conf", text)
+  await expect.poll(() => codes("gateway.staging.conf")).toEqual([])
+  expect(codes("pay/shared.conf")).toEqual([])
+  // Both have the file: the first one of the folder answers.
+  expect(await definitions("pay/shared.conf")).toEqual([client.uri("gateway.conf")])
+  await client.change("gateway.staging.conf", api("shared", "orders"))
+  await expect.poll(() => codes("gateway.staging.conf")?.length).toBeGreaterThan(0)
+  const including = files["shop/gateway.conf"]?.replace("pay/shared", "gateway.staging") ?? ""
+  await client.open("gateway.conf", including)
+  await expect.poll(() => codes("gateway.staging.conf")).toEqual([])
+  for (const path of ["gateway.staging.conf", "gateway.conf", "pay/shared.conf"]) await client.close(path)
+})
+
+test("a file that no other includes yet has proposals and documentation", async () => {
+  await client.open("extra.conf", "backend new {\n  \n}\n")
+  const found = await client.ask<CompletionItem[]>("completion", "extra.conf", {
+    position: { line: 1, character: 2 },
+  })
+  expect(found.map(({ label }) => label)).toContain("health")
+  const hover = await client.ask<Hover>("hover", "extra.conf", { position: { line: 0, character: 2 } })
+  expect(JSON.stringify(hover)).toContain("backend NAME")
+  await client.close("extra.conf")
+})
+
+test("only models and gateway.conf are formatted, where the editor can be told so", async () => {
+  const other = await LspClient.start(join(top, "other"), {}, { formatting: { dynamicRegistration: true } })
+  expect(other.initialized.capabilities.documentFormattingProvider).toBe(false)
+  await expect.poll(() => other.registered).toHaveLength(1)
+  expect(JSON.stringify(other.registered)).toContain(`${join(top, "other")}/**/*.fga`)
+  expect(await other.end()).toBe(0)
+  expect(client.initialized.capabilities.documentFormattingProvider).toBe(true)
+})
+
+test("a model folds by its types; YAML is left to the editor", async () => {
+  const ranges = (path: string) => client.ask<FoldingRange[] | null>("foldingRange", path)
+  await client.open(
+    "a.fga",
+    "model\n  schema 1.1\ntype user\ntype doc\n  relations\n    define a: [user]\n",
+    "fga",
+  )
+  expect(await ranges("a.fga")).toEqual([{ startLine: 3, endLine: 5 }])
+  await client.open("a.gw.yaml", "tests:\n  - name: a\n", "yaml")
+  expect(await ranges("a.gw.yaml")).toBeNull()
+  for (const path of ["a.fga", "a.gw.yaml"]) await client.close(path)
 })
 
 test("a folder that the editor adds is a project until it is removed", async () => {

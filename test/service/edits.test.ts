@@ -93,7 +93,7 @@ async function answersOf(service: LanguageService, path: string, offset: number)
     hover: hover && [hover.markdown, placeOf(hover.span)],
     references: (await service.references(path, offset)).map(placeOf),
     outline: outline(await service.outline(path)),
-    folds: (await service.folds(path)).map(placeOf),
+    folds: (await service.folds(path))?.map(placeOf),
     format: (await service.format(path)).map(({ text }) => text),
     hints: (await service.hints(path, 0, offset)).map(({ at, parts }) => [
       placeOf(at),
