@@ -265,8 +265,28 @@ const discoveryStatus = z.strictObject({
 })
 
 /**
+ * The keys with which a part of the process verifies tokens of an issuer; each part has its own. `ready`: whether there are any. `ageMs`: since their source last confirmed them; null: never. `reason`: why the last
+ * attempt to get them failed.
+ */
+const issuerStatus = z.strictObject({
+  name: z.string(),
+  part: z.enum(["gateway", "engine", "control", "portal"]),
+  ready: z.boolean(),
+  keys: z.array(z.strictObject({ id: z.string().nullable(), algorithms: z.array(z.string()) })),
+  ageMs: z.number().int().nullable(),
+  reason: z.string().nullable(),
+})
+
+/** A certificate that a listener shows. `hosts`: its names. `notAfter`: when it ends. */
+const certificateStatus = z.strictObject({
+  name: z.string(),
+  hosts: z.array(z.string()),
+  notAfter: z.string(),
+})
+
+/**
  * Traffic of this process: requests in progress, open WebSockets, targets by backend (with `discoveries`, those that find them), and decision points by name (`health` is that of the
- * last query, for 15 minutes).
+ * last query, for 15 minutes). `durations`: by backend, the time until the head of its responses since the start, by bucket, with `bounds` in seconds (the last bucket has none).
  */
 const trafficStatus = z.strictObject({
   requests: z.number().int(),
@@ -274,6 +294,8 @@ const trafficStatus = z.strictObject({
   backends: z.record(z.string(), z.array(targetStatus)),
   decisionPoints: z.record(z.string(), targetStatus),
   discoveries: z.record(z.string(), discoveryStatus),
+  durations: z.record(z.string(), z.array(z.number())),
+  bounds: z.array(z.number()).readonly(),
 })
 
 const connectionsStatus = z.strictObject({
@@ -351,6 +373,10 @@ export const statusAnswer = z.strictObject({
   serial: z.number().int().nullable(),
   processes: z.array(processStatus),
   warnings: z.array(z.string()),
+  /** Those of the process that answers. */
+  issuers: z.array(issuerStatus),
+  /** Those of its listeners. */
+  certificates: z.array(certificateStatus),
   traffic: trafficStatus.nullable(),
   database: databaseStatus,
   engine: engineStatus,

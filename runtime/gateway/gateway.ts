@@ -28,7 +28,7 @@ import type { TicketKeys } from "../http/server/ticket-keys.ts"
 import { type HandshakeFailure, HandshakeFailures } from "../http/server/tls.ts"
 import type { IssuerSettings } from "../identity/issuer.ts"
 import type { KeyTable } from "../identity/keys.ts"
-import type { TokenVerifier } from "../identity/verifier.ts"
+import type { KeyState, TokenVerifier } from "../identity/verifier.ts"
 import type { BoundedLimiter, LimiterStats, SharedCounts } from "../limits/limiter.ts"
 import { SharedLimiter } from "../limits/shared-limiter.ts"
 import type { PdpState } from "../pdp/standing.ts"
@@ -149,9 +149,7 @@ export interface GatewayState {
   readonly tunnels: number
   /** Generations that still have requests, including the current one. */
   readonly generations: number
-  readonly issuers: Readonly<
-    Record<string, { readonly ready: boolean; readonly lastError: string | undefined }>
-  >
+  readonly issuers: Readonly<Record<string, KeyState>>
   /** Statistics of the cache since the process started. */
   readonly cache: CacheStats
   /** The counts of limits in this process. */

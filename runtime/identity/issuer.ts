@@ -7,7 +7,7 @@ import { invalid, type JudgedBy, judgeClaims } from "./judge-claims.ts"
 import { KeyRing } from "./key-ring.ts"
 import type { VerificationKey } from "./key-set.ts"
 import { discoverySource, fileSource, type IssuerKeys, inlineSource, type KeySource } from "./key-source.ts"
-import type { Claims, TokenHeader, TokenRules, TokenVerifier, Verification } from "./verifier.ts"
+import type { Claims, KeyState, TokenHeader, TokenRules, TokenVerifier, Verification } from "./verifier.ts"
 
 /** An issuer of the plan with its texts resolved. `audiences` and `issuer` null: any; `exact` as in `DiscoverySettings`. */
 export interface IssuerSettings {
@@ -97,7 +97,7 @@ class IssuerVerifier implements TokenVerifier {
     return this.#ring.current()?.issuer ?? undefined
   }
 
-  state(): { readonly ready: boolean; readonly lastError: string | undefined } {
+  state(): KeyState {
     return this.#ring.state
   }
 

@@ -1,4 +1,6 @@
+import type { KeySet } from "./key-set.ts"
 import type { IssuerKeys, KeySource } from "./key-source.ts"
+import type { KeyState } from "./verifier.ts"
 
 export interface KeyRingOptions {
   /** Monotonic clock, milliseconds. */
@@ -86,8 +88,14 @@ export class KeyRing {
       void this.#fetch()
   }
 
-  get state(): { readonly ready: boolean; readonly lastError: string | undefined } {
-    return { ready: this.current() !== undefined, lastError: this.#lastError }
+  get state(): KeyState {
+    const current = this.current()
+    return {
+      ready: current !== undefined,
+      lastError: this.#lastError,
+      keys: shownKeys(current?.keys ?? []),
+      ageMs: current === undefined ? undefined : Math.round(this.#now() - this.#confirmedAtMs),
+    }
   }
 
   /** Seconds until a retry is useful; at least 1. */
@@ -141,6 +149,17 @@ export class KeyRing {
     this.#lastError = error
     this.#onChange?.({ ready: this.#current !== undefined, error })
   }
+}
+
+/** Each key once: one for several algorithms is imported for each of them, and those follow each other. */
+function shownKeys(keys: KeySet): KeyState["keys"] {
+  const shown: { id: string | undefined; algorithms: string[] }[] = []
+  for (const { kid, algorithms } of keys) {
+    const last = shown.at(-1)
+    if (kid !== undefined && last?.id === kid) last.algorithms.push(...algorithms)
+    else shown.push({ id: kid, algorithms: [...algorithms] })
+  }
+  return shown
 }
 
 /** Sets are equal if they have the same key ids in the same order. A set without ids counts as changed, to be safe. */

@@ -40,12 +40,24 @@ export type Verification =
     }
   | { readonly kind: "unavailable"; readonly retryAfterSeconds: number }
 
+/** The keys of an issuer at this moment. */
+export interface KeyState {
+  /** Whether there are keys that may be used. */
+  readonly ready: boolean
+  /** Why the last attempt to get keys failed; undefined: it did not. */
+  readonly lastError: string | undefined
+  /** The keys in use, with the algorithms that each one may verify. `id` undefined: the key has none. */
+  readonly keys: readonly { readonly id: string | undefined; readonly algorithms: readonly string[] }[]
+  /** Since their source last confirmed the keys, in milliseconds; undefined: there are none. */
+  readonly ageMs: number | undefined
+}
+
 /** Verifies compact JWS access tokens of one issuer. Returns synchronously for a token in its bounded cache, so that the hot path creates no promise. */
 export interface TokenVerifier {
   verify(token: string, rules?: TokenRules): Verification | Promise<Verification>
   /** The `iss` of its tokens; undefined while it is unknown, or if any is accepted. */
   issuer(): string | undefined
-  /** For status and readiness: whether keys are available, and the last error in getting them. */
-  state(): { readonly ready: boolean; readonly lastError: string | undefined }
+  /** For status and readiness. */
+  state(): KeyState
   close(): void
 }

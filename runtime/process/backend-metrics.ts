@@ -1,3 +1,4 @@
+import { addedNumbers } from "../control/route-counts.ts"
 import {
   type Counter,
   durationBounds,
@@ -33,6 +34,16 @@ export class BackendMetrics {
   /** The series of a backend, looked up once for each route. */
   seriesOf(api: string, backend: string): BackendSeries {
     return { byStatus: [], duration: this.#durations.series(api, backend) }
+  }
+
+  /** By backend, how many responses had their head in each bucket since the start, whatever the API. */
+  durations(): Record<string, number[]> {
+    const found: Record<string, number[]> = {}
+    for (const { values, series } of this.#durations.all()) {
+      const backend = values[1] ?? ""
+      found[backend] = addedNumbers(found[backend] ?? [...series.counts].fill(0), [...series.counts])
+    }
+    return found
   }
 
   /** `status` 0: the client disconnected before the response. `upstreamMs`: until the head of the response; undefined without one. */

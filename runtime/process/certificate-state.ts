@@ -178,7 +178,7 @@ function listsIn({ gateway, listeners, operators, portal }: SecuredParts): [stri
 }
 
 /** Each certificate once: several listeners may show the same. */
-function certificatesIn({ gateway, listeners, operators, portal }: SecuredParts): ShownCertificate[] {
+export function certificatesIn({ gateway, listeners, operators, portal }: SecuredParts): ShownCertificate[] {
   const all = [gateway?.state(), listeners, operators, portal].flatMap((each) => each?.certificates ?? [])
   return [...new Map(all.map((each) => [each.name, each])).values()]
 }

@@ -9,9 +9,10 @@ import type { EngineDoor } from "../control/ports.ts"
 import type { TrafficTotals } from "../control/traffic-history.ts"
 import type { RequestExplanation, RequestQuestion } from "../gateway/explain/request-explanation.ts"
 import type { Gateway } from "../gateway/gateway.ts"
+import type { KeyState } from "../identity/verifier.ts"
 import type { Database } from "../store/database.ts"
-import type { MetricFamily, Metrics } from "../telemetry/metrics.ts"
-import { certificateWarnings } from "./certificate-state.ts"
+import { durationBounds, type MetricFamily, type Metrics } from "../telemetry/metrics.ts"
+import { certificatesIn, certificateWarnings } from "./certificate-state.ts"
 import type { ControlListeners } from "./control-listeners.ts"
 import type { DatabaseServers } from "./database-servers.ts"
 import type { PortalListeners } from "./portal-listeners.ts"
@@ -39,39 +40,59 @@ export interface ControlView {
 }
 
 /** The part of `status` that is not about the fleet. `warnings`: unavailable services. */
-export type OwnStatus = Pick<StatusAnswer, "traffic" | "engine" | "database" | "warnings">
+export type OwnStatus = Pick<
+  StatusAnswer,
+  "traffic" | "engine" | "database" | "warnings" | "issuers" | "certificates"
+>
 
 /** The view of the parts in this process. */
 export function viewOf(
   serving: Pick<
     Serving,
-    "gateway" | "listeners" | "edge" | "refused" | "warm" | "servers" | "feed" | "totals" | "routeCounts"
+    | "gateway"
+    | "listeners"
+    | "edge"
+    | "refused"
+    | "warm"
+    | "servers"
+    | "feed"
+    | "totals"
+    | "routeCounts"
+    | "backendDurations"
   > & {
     readonly operators?: ControlListeners | undefined
     readonly portal?: PortalListeners | undefined
   },
   { database, metrics }: { readonly database: Database; readonly metrics: Metrics },
 ): ControlView {
-  const { gateway, listeners, operators, portal, edge, refused, warm, servers, feed, totals, routeCounts } =
-    serving
+  const { gateway, listeners, operators, portal, edge, refused, warm, servers, feed } = serving
   return {
     metrics: async () => metrics.read(),
     explain: async (question) => gateway?.explain(question),
     refusal: (id) => refused.find(id),
     recentRefusals: async () => refused.recent(),
-    routeCounts: async (keys) => routeCounts(keys),
+    routeCounts: async (keys) => serving.routeCounts(keys),
     engine: () => listeners?.door(),
     traffic: async () =>
-      gateway === undefined ? undefined : { ...totals(), running: gateway.state().running },
+      gateway === undefined ? undefined : { ...serving.totals(), running: gateway.state().running },
     listen: (listener) => feed.listen(listener),
     status: async () => ({
-      traffic: trafficOf(gateway),
+      traffic: trafficOf(gateway, serving.backendDurations),
       database: databaseOf(database, servers),
       engine: warm.status,
       warnings: [
         ...awayReasons({ gateway, listeners, operators, portal }),
         ...certificateWarnings({ gateway, listeners, operators, portal, ...edge }),
       ],
+      issuers: [
+        ...issuersOf("gateway", gateway?.state().issuers),
+        ...issuersOf("engine", listeners?.issuers()),
+        ...issuersOf("control", operators?.issuers()),
+        ...issuersOf("portal", portal?.issuers()),
+      ],
+      certificates: certificatesIn({ gateway, listeners, operators, portal }).map(
+        ({ name, hosts, notAfter }) => ({ name, hosts: [...hosts], notAfter: notAfter.toISOString() }),
+      ),
     }),
   }
 }
@@ -94,7 +115,10 @@ export function databaseOf(
 }
 
 /** Errors are left out, because they are in the state of each part. */
-function trafficOf(gateway: Gateway | undefined): StatusAnswer["traffic"] {
+function trafficOf(
+  gateway: Gateway | undefined,
+  durations: () => Record<string, number[]>,
+): StatusAnswer["traffic"] {
   if (gateway === undefined) return null
   const { running, tunnels, backends, decisionPoints, discoveries } = gateway.state()
   const targets = Object.entries(backends).map(([name, all]) => [name, all.map((each) => ({ ...each }))])
@@ -109,5 +133,17 @@ function trafficOf(gateway: Gateway | undefined): StatusAnswer["traffic"] {
     backends: Object.fromEntries(targets),
     decisionPoints: Object.fromEntries(points),
     discoveries: Object.fromEntries(sources),
+    durations: durations(),
+    bounds: durationBounds,
   }
+}
+
+function issuersOf(
+  part: StatusAnswer["issuers"][number]["part"],
+  issuers: Readonly<Record<string, KeyState>> = {},
+): StatusAnswer["issuers"] {
+  return Object.entries(issuers).map(([name, { ready, keys, ageMs, lastError }]) => ({
+    ...{ name, part, ready, ageMs: ageMs ?? null, reason: lastError ?? null },
+    keys: keys.map(({ id, algorithms }) => ({ id: id ?? null, algorithms: [...algorithms] })),
+  }))
 }

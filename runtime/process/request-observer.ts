@@ -164,6 +164,11 @@ export class RequestObserver implements Observer {
     )
   }
 
+  /** See `BackendMetrics.durations`. */
+  backendDurations(): Record<string, number[]> {
+    return this.#backends.durations()
+  }
+
   /** Counts a finished request. Series are looked up once for each route, because building labels takes longer than counting. */
   finished(exchange: Finished): void {
     const series = this.#seriesOf(exchange)
@@ -439,5 +444,6 @@ export function makeObservers(parts: {
     feed,
     totals: () => requests.totals(),
     routeCounts: (keys: readonly string[]) => requests.routeCounts(keys),
+    backendDurations: () => requests.backendDurations(),
   }
 }

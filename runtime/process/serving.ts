@@ -62,6 +62,8 @@ export interface Serving {
   readonly feed: RequestFeed
   /** What the gateway has counted since the start. */
   totals(): Omit<TrafficTotals, "running">
+  /** How many responses of each backend had their head in each bucket of time. */
+  backendDurations(): Record<string, number[]>
   /** The same for some routes, by key. */
   routeCounts(keys: readonly string[]): Readonly<Record<string, RouteCounts>>
   /** Runs plans on these parts. */
@@ -107,7 +109,7 @@ export function openServing(
   const measured = { database, metrics, losses, log, spoolFolder: spoolOf(settings), plan }
   const metering = new Metering({ ...measured, quotas: shared?.quotas })
   const observing = { metrics, log, requestLog, stores, metering, database }
-  const { observer, refused, relations, feed, totals, routeCounts } = makeObservers(observing)
+  const { observer, refused, relations, ...counted } = makeObservers(observing)
   const tracing = new Tracing({ http, log, version: settings.version }, metrics)
   const recording = new ProcessRecording(log, metrics)
   const ports = { edge, database, engine, stores, metering, observer, http, tracing, recording }
@@ -120,7 +122,7 @@ export function openServing(
   losses.onLoss = () => listeners?.forgetModels()
   return {
     ...{ gateway, listeners, metering, servers, warm, losses, refused, relations, http, edge },
-    ...{ feed, totals, routeCounts },
+    ...counted,
     canaryHost: canariesOf(gateway, settings.env),
     servable: servedBy({ engine, stores, warm, gateway, listeners, ...readingOf(settings, engineLog) }),
     addresses: () => ({ gateway: gateway?.addresses() ?? [], authz: listeners?.addresses() ?? [] }),

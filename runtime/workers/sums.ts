@@ -82,7 +82,28 @@ export function mergedStatus(own: StatusAnswer["database"], workers: readonly Ow
     database: { ...own, replicas, capabilities, connections: connectionsOf([own, ...databases]) },
     engine: mergedEngine(workers.map(({ engine }) => engine)),
     warnings: [...new Set(workers.flatMap(({ warnings }) => warnings))],
+    issuers: mergedIssuers(workers.flatMap(({ issuers }) => issuers)),
+    certificates: [
+      ...new Map(
+        workers.flatMap(({ certificates }) => certificates).map((each) => [each.name, each]),
+      ).values(),
+    ],
   }
+}
+
+type Issuer = StatusAnswer["issuers"][number]
+
+/** Each issuer of a part once: as the worker sees it that has no keys, or the older ones. */
+function mergedIssuers(all: readonly Issuer[]): Issuer[] {
+  const merged = new Map<string, Issuer>()
+  for (const each of all) {
+    const key = `${each.part} ${each.name}`
+    const known = merged.get(key)
+    const isWorse =
+      known === undefined || (known.ready && (!each.ready || (each.ageMs ?? 0) > (known.ageMs ?? 0)))
+    if (isWorse) merged.set(key, each)
+  }
+  return [...merged.values()]
 }
 
 type Connections = StatusAnswer["database"]["connections"]
@@ -162,6 +183,8 @@ function both(a: Traffic, b: Traffic): Traffic {
     discoveries: entriesOf(a.discoveries, b.discoveries, (ours, theirs) =>
       ours.reason !== null || theirs.reason === null ? ours : theirs,
     ),
+    durations: entriesOf(a.durations, b.durations, addedNumbers),
+    bounds: a.bounds,
   }
 }
 

@@ -40,7 +40,7 @@ function verifierOf(
       return later ? Promise.resolve(found) : found
     },
     issuer: () => undefined,
-    state: () => ({ ready: true, lastError: undefined }),
+    state: () => ({ ready: true, lastError: undefined, keys: [], ageMs: 0 }),
     close: () => undefined,
   }
 }

@@ -109,7 +109,7 @@ describe("reaching a Sallyport", () => {
     } as unknown as StatusAnswer["processes"][number]
     const warnings = ["the database does not respond: only the process that serves this request is shown"]
     const shown = async (processes: StatusAnswer["processes"]) => {
-      const own = { traffic: null, database, engine: idleEngine }
+      const own = { issuers: [], certificates: [], traffic: null, database, engine: idleEngine }
       const json = { serial: null, processes, warnings, ...own } satisfies StatusAnswer
       return (await run({ cwd: "/", env: (await fakeControl({ "GET /v1/status": { json } })).env }, "status"))
         .out
@@ -123,6 +123,8 @@ describe("reaching a Sallyport", () => {
       serial: 3,
       processes: [],
       warnings: [],
+      issuers: [],
+      certificates: [],
       traffic: null,
       database,
       engine,
@@ -135,7 +137,7 @@ describe("reaching a Sallyport", () => {
 
   test("a status says which stores are in memory, and how far a load is", async () => {
     const json = {
-      ...{ serial: 3, processes: [], warnings: [], traffic: null },
+      ...{ serial: 3, processes: [], warnings: [], issuers: [], certificates: [], traffic: null },
       ...{ database, engine },
     } satisfies StatusAnswer
     const control = await fakeControl({ "GET /v1/status": { json } })
@@ -215,13 +217,13 @@ describe("history, status, rollback", () => {
       traffic: {
         ...{ requests: 2, tunnels: 1 },
         backends: { orders: [{ origin: "http://o:1", health: "up", breaker: "open", outstanding: 2 }] },
-        discoveries: {},
+        ...{ discoveries: {}, durations: {}, bounds: [] },
         decisionPoints: {
           corp: { origin: "http://p:1", health: "down", breaker: "half-open", outstanding: 1 },
           spare: { origin: "http://p:2", health: "unknown", breaker: "none", outstanding: 0 },
         },
       },
-      ...{ database, engine: idleEngine },
+      ...{ issuers: [], certificates: [], database, engine: idleEngine },
     }
     const control = await fakeControl({ "GET /v1/status": { json: status } })
     const { code, out } = await run({ cwd: "/", env: control.env }, "status")

@@ -71,7 +71,7 @@ function fakeVerifier(): TokenVerifier {
       return token.length % 2 === 0 ? verification : Promise.resolve(verification)
     },
     issuer: () => undefined,
-    state: () => ({ ready: true, lastError: undefined }),
+    state: () => ({ ready: true, lastError: undefined, keys: [], ageMs: 0 }),
     close: () => undefined,
   }
 }

@@ -269,6 +269,9 @@ describe("life of keys", () => {
     clock.mono += 11 * 60_000
     void checked.verify(await server.token(first))
     await expect.poll(() => checked.state().lastError).toBeDefined()
+    // The old keys are shown with the time since they were confirmed.
+    expect(checked.state()).toMatchObject({ ready: true, ageMs: 11 * 60_000 })
+    expect(checked.state().keys.map(({ algorithms }) => algorithms)).toEqual([["RS256"]])
     expect(server.fetches.jwks).toBeGreaterThan(fetched)
     expect((await checked.verify(await server.token(first, { sub: "bob" }))).kind).toBe("verified")
   })

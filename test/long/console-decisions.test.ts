@@ -73,6 +73,15 @@ control { auth jwt people { role publisher claim "sub" "ann"; role viewer claim 
     await usableByEverybody(page)
   })
 
+  test("see the keys with which their tokens are verified", async () => {
+    await page.goto(`${origin()}/console/backends`)
+    const row = page.getByRole("row", { name: /people control/ })
+    await row.getByText("ready").waitFor()
+    await row.getByText("RS256").waitFor()
+    await usableByEverybody(page)
+    await page.goBack()
+  })
+
   test("a viewer reads what a plan changes and for whom, and may not apply it", async () => {
     await page.getByLabel("Plan", { exact: true }).setInputFiles({
       ...{ name: "notes.json", mimeType: "application/json" },

@@ -40,6 +40,7 @@ api both { path "/both"; auth none; backend both; GET "/" }`
       const page = (await control(ports, "GET", "/metrics")).body["text"] as string
       return {
         breakers: traffic?.backends["both"]?.map(({ breaker }) => breaker),
+        responses: traffic?.durations["both"]?.reduce((sum, count) => sum + count, 0),
         warnings,
         isDegraded: page.includes('sallyport_state{state="degraded"} 1\n'),
       }
@@ -49,12 +50,14 @@ api both { path "/both"; auth none; backend both; GET "/" }`
     expect([await call(ports, "/both"), await call(ports, "/both")].sort()).toEqual(["500", "well"])
     const one = await seen()
     expect({ ...one, breakers: one.breakers?.toSorted() }).toEqual({
-      ...{ breakers: ["closed", "open"], warnings: [], isDegraded: false },
+      ...{ breakers: ["closed", "open"], responses: 2, warnings: [], isDegraded: false },
     })
     targets[1].status = 500
     expect([await call(ports, "/both"), await call(ports, "/both")]).toEqual(["500", "503"])
     const warning = "no target of backend `both` is healthy (its requests get 503)"
-    expect(await seen()).toEqual({ breakers: ["open", "open"], warnings: [warning], isDegraded: true })
+    expect(await seen()).toEqual({
+      ...{ breakers: ["open", "open"], responses: 3, warnings: [warning], isDegraded: true },
+    })
     expect((await control(ports, "GET", "/readyz")).status).toBe(200)
     const question = { method: "GET", target: "/both", host: "gw" }
     const explained = await control(ports, "POST", "/v1/explain-request", question)

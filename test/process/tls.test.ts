@@ -68,6 +68,9 @@ describePostgres("a process whose gateway and engine serve HTTPS", () => {
     expect(await warnings()).toEqual([
       expect.stringMatching(/^certificate own \(own\.example\) expires in [45] days, on \d{4}-\d\d-\d\d: /),
     ])
+    expect((await control(ports, "GET", "/v1/status")).body["certificates"]).toEqual([
+      { name: "own", hosts: ["own.example"], notAfter: expect.stringMatching(/^\d{4}-\d\d-\d\dT/) },
+    ])
     const metrics = await (await fetch(`http://127.0.0.1:${ports.control}/metrics`)).text()
     expect(metrics).toMatch(/^sallyport_certificate_not_after_seconds\{certificate="own"\} \d+$/m)
     expect(metrics).toContain('sallyport_tls_handshakes_failed_total{listener="authz",reason="plain-http"} 1')

@@ -74,6 +74,7 @@ const runtimeRooms = [
   "runtime/authz",
   "runtime/usage",
   "runtime/impact",
+  "runtime/control/route-counts.ts",
   "runtime/control",
   "runtime/portal",
   "runtime/dev",
@@ -754,7 +755,7 @@ export const rooms: readonly Room[] = [
   {
     path: "runtime/workers",
     doors: ["parent", "worker"],
-    may: [...runtimeRooms, "runtime/control/route-counts.ts", "runtime/process"],
+    may: [...runtimeRooms, "runtime/process"],
     packages: ["lru-cache"],
     builtins: "any",
   },

@@ -31,12 +31,42 @@ test("a store of several workers has the sum of their memory, and the state of t
       { ...store, store: "other", bytes: 5_000 },
     ),
   ]
-  const workers = engines.map((engine) => ({ traffic: null, database, engine, warnings: [] }))
+  const workers = engines.map((engine) => ({
+    traffic: null,
+    database,
+    engine,
+    warnings: [],
+    issuers: [],
+    certificates: [],
+  }))
   expect(mergedStatus(database, workers).engine.stores).toEqual([
     { ...store, store: "other", bytes: 5_000 },
     { store: "acme", form: "pages", revision: 6, behind: 1, staleMs: 300, tuples: 50, bytes: 1_300 },
   ])
   expect(mergedStatus(database, []).engine.stores).toEqual([])
+})
+
+test("traffic of several workers is added, and an issuer is as the worker sees it that knows least", () => {
+  const issuer = (name: string, ageMs: number) => ({
+    ...{ name, part: "gateway" as const, ready: true, ageMs, reason: null },
+    keys: [{ id: "a", algorithms: ["RS256"] }],
+  })
+  const away = { ...issuer("gone", 0), ready: false, keys: [], ageMs: null, reason: "connection refused" }
+  const certificate = (name: string) => ({ name, hosts: ["api.example"], notAfter: "2027-01-02T03:04:05Z" })
+  const worker = (issuers: StatusAnswer["issuers"], counts: number[], name: string) => ({
+    ...{ database, engine: engineOf(), warnings: [], issuers, certificates: [certificate(name)] },
+    traffic: {
+      ...{ requests: 1, tunnels: 0, backends: {}, decisionPoints: {}, discoveries: {} },
+      ...{ durations: { orders: counts }, bounds: [0.1] },
+    },
+  })
+  const { traffic, issuers, certificates } = mergedStatus(database, [
+    worker([issuer("acme", 10), issuer("old", 10), away], [1, 2], "edge.pem"),
+    worker([issuer("acme", 10), issuer("old", 99), issuer("gone", 5)], [3, 4], "edge.pem"),
+  ])
+  expect(traffic).toMatchObject({ requests: 2, durations: { orders: [4, 6] }, bounds: [0.1] })
+  expect(issuers).toEqual([issuer("acme", 10), issuer("old", 99), away])
+  expect(certificates).toEqual([certificate("edge.pem")])
 })
 
 test("metrics of several workers are added, or show the worst one", () => {

@@ -128,7 +128,7 @@ export function believingVerifier(rehearsal: () => Rehearsal | undefined): Token
   return {
     verify: (token) => believed(token, rehearsal()),
     issuer: () => undefined,
-    state: () => ({ ready: false, lastError: undefined }),
+    state: () => ({ ready: false, lastError: undefined, keys: [], ageMs: undefined }),
     close: () => undefined,
   }
 }

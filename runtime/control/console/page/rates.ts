@@ -27,7 +27,12 @@ export function rateOf(
   }
 }
 
-function percentile(counts: readonly number[], bounds: readonly number[], share: number): number | null {
+/** A percentile of counts by bucket, in milliseconds; null: nothing was counted. `share`: 0.95 for p95. `bounds` in seconds. */
+export function percentile(
+  counts: readonly number[],
+  bounds: readonly number[],
+  share: number,
+): number | null {
   const all = counts.reduce((sum, count) => sum + count, 0)
   if (all === 0) return null
   let left = all * share

@@ -1,7 +1,9 @@
+import { useRef } from "preact/hooks"
 import type { StatusAnswer } from "../../../api.ts"
 import { status } from "../events.ts"
-import { counted } from "../format.ts"
+import { agoText, counted, momentText, msText } from "../format.ts"
 import { Badge, Empty, Loading, PageHead, Panel, Scroll, type Tone } from "../parts/basic.tsx"
+import { percentile } from "../rates.ts"
 
 type Traffic = NonNullable<StatusAnswer["traffic"]>
 type Target = Traffic["decisionPoints"][string]
@@ -14,13 +16,19 @@ const breakers: Readonly<Record<Target["breaker"], Tone>> = {
   none: "plain",
 }
 
-/** The targets of backends and decision points as the asked process sees them. */
+/** How old the reading is that latencies are counted from. */
+const latencyMs = 60_000
+const day = 86_400_000
+/** A certificate is marked as long before its end as `sallyport status` warns. */
+const endsSoonMs = 14 * day
+
+/** What the gateway depends on, as the asked process sees it: backends, decision points, keys of issuers, certificates. */
 export default function Backends() {
   const state = status.value
   const traffic = state?.traffic
   return (
     <>
-      <PageHead title="Backends" about="Targets as this process sees them" />
+      <PageHead title="Backends" about="As this process sees them" />
       {state === undefined ? (
         <Loading />
       ) : traffic === null || traffic === undefined ? (
@@ -28,13 +36,19 @@ export default function Backends() {
       ) : (
         <All traffic={traffic} />
       )}
+      {state !== undefined && state.issuers.length > 0 && <Issuers issuers={state.issuers} />}
+      {state !== undefined && state.certificates.length > 0 && (
+        <Certificates certificates={state.certificates} />
+      )}
     </>
   )
 }
 
-function All({ traffic: { backends, decisionPoints, discoveries } }: { readonly traffic: Traffic }) {
+function All({ traffic }: { readonly traffic: Traffic }) {
+  const { backends, decisionPoints, discoveries } = traffic
   const names = Object.keys(backends)
   const points = Object.entries(decisionPoints)
+  const latencies = useLatencies(traffic)
   return (
     <>
       {names.length === 0 && points.length === 0 && (
@@ -43,7 +57,11 @@ function All({ traffic: { backends, decisionPoints, discoveries } }: { readonly 
         </Empty>
       )}
       {names.map((name) => (
-        <Panel key={name} title={name} aside={counted(backends[name]?.length ?? 0, "target")}>
+        <Panel
+          key={name}
+          title={name}
+          aside={`${counted(backends[name]?.length ?? 0, "target")}, ${latencies(name)}`}
+        >
           {discoveries[name] && <Discovery state={discoveries[name]} />}
           <Targets
             label={name}
@@ -58,6 +76,113 @@ function All({ traffic: { backends, decisionPoints, discoveries } }: { readonly 
       )}
     </>
   )
+}
+
+/** The words for the latency of a backend: of the last minute, and of all time until the page has seen enough. */
+function useLatencies({ durations, bounds }: Traffic): (backend: string) => string {
+  const kept = useRef<{ readonly at: number; readonly durations: Traffic["durations"] }[]>([])
+  const now = Date.now()
+  const last = kept.current.at(-1)
+  if (last?.durations !== durations) kept.current.push({ at: now, durations })
+  // One reading that is older than the time stays, so that there is always a whole minute.
+  while (kept.current.length > 2 && now - (kept.current[1]?.at ?? now) > latencyMs) kept.current.shift()
+  const [first] = kept.current
+  return (backend) => {
+    const all = durations[backend] ?? []
+    const before = first?.durations[backend] ?? []
+    const recent = all.map((count, at) => Math.max(0, count - (before[at] ?? 0)))
+    const isRecent = recent.some((count) => count > 0)
+    const counts = isRecent ? recent : all
+    const p95 = percentile(counts, bounds, 0.95)
+    if (p95 === null) return "no response yet"
+    const when = isRecent ? "last minute" : "since its start"
+    return `p50 ${msText(percentile(counts, bounds, 0.5))}, p95 ${msText(p95)} (${when})`
+  }
+}
+
+function Issuers({ issuers }: { readonly issuers: StatusAnswer["issuers"] }) {
+  return (
+    <Panel title="Issuers" aside="keys that tokens are verified with">
+      <Scroll label="Issuers">
+        <table>
+          <thead>
+            <tr>
+              <th>Issuer</th>
+              <th>Used by</th>
+              <th>State</th>
+              <th>Last confirmed</th>
+              <th>Keys</th>
+            </tr>
+          </thead>
+          <tbody>
+            {issuers.map(({ name, part, ready, keys, ageMs, reason }) => (
+              <tr key={`${part} ${name}`}>
+                <td class="strong">{name}</td>
+                <td>{part}</td>
+                <td>
+                  <Badge tone={ready ? (reason === null ? "good" : "warn") : "bad"}>
+                    {ready ? "ready" : "no keys"}
+                  </Badge>
+                  {reason !== null && <p class="quiet">{reason}</p>}
+                </td>
+                <td>
+                  {ageMs === null ? (
+                    <span class="quiet">never</span>
+                  ) : (
+                    agoText(new Date(Date.now() - ageMs).toISOString())
+                  )}
+                </td>
+                <td class="nowrap">
+                  {keys.map(({ id, algorithms }, at) => (
+                    <div key={`${at} ${id}`}>
+                      <code>{id ?? "without id"}</code> <span class="quiet">{algorithms.join(", ")}</span>
+                    </div>
+                  ))}
+                  {keys.length === 0 && <span class="quiet">–</span>}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+    </Panel>
+  )
+}
+
+function Certificates({ certificates }: { readonly certificates: StatusAnswer["certificates"] }) {
+  const sorted = [...certificates].sort((a, b) => Date.parse(a.notAfter) - Date.parse(b.notAfter))
+  return (
+    <Panel title="Certificates" aside="of the listeners, the next to end first">
+      <Scroll label="Certificates">
+        <table>
+          <thead>
+            <tr>
+              <th>Certificate</th>
+              <th>Hosts</th>
+              <th>Ends</th>
+            </tr>
+          </thead>
+          <tbody>
+            {sorted.map(({ name, hosts, notAfter }) => (
+              <tr key={name}>
+                <td class="strong">{name}</td>
+                <td>{hosts.length === 0 ? <span class="quiet">–</span> : hosts.join(", ")}</td>
+                <td>
+                  {momentText(notAfter)} <End leftMs={Date.parse(notAfter) - Date.now()} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+    </Panel>
+  )
+}
+
+function End({ leftMs }: { readonly leftMs: number }) {
+  if (leftMs <= 0) return <Badge tone="bad">expired</Badge>
+  const left = `in ${counted(Math.floor(leftMs / day), "day")}`
+  return leftMs < endsSoonMs ? <Badge tone="warn">{left}</Badge> : <span class="quiet">{left}</span>
 }
 
 function Discovery({ state }: { readonly state: Traffic["discoveries"][string] }) {
