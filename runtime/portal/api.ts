@@ -133,13 +133,10 @@ export interface ApiAnswer extends PublishedVersion {
 }
 
 /** A JSON value of an OpenAPI document. */
-export type DocumentValue =
-  | string
-  | number
-  | boolean
-  | null
-  | readonly DocumentValue[]
-  | { readonly [name: string]: DocumentValue }
+export type DocumentValue = string | number | boolean | null | readonly DocumentValue[] | DocumentObject
+
+/** A JSON object of an OpenAPI document. */
+export type DocumentObject = { readonly [name: string]: DocumentValue }
 
 /** Languages of examples. */
 export const exampleLanguages = ["curl", "javascript", "python", "go", "java", "csharp"] as const
@@ -166,10 +163,10 @@ export interface OperationAnswer extends OperationSummary {
   readonly api: string
   readonly version: string | null
   readonly path: string
-  readonly operation: { readonly [name: string]: DocumentValue }
-  readonly schemas: { readonly [name: string]: DocumentValue }
-  readonly securitySchemes: { readonly [name: string]: DocumentValue }
-  readonly responses: { readonly [name: string]: DocumentValue }
+  readonly operation: DocumentObject
+  readonly schemas: DocumentObject
+  readonly securitySchemes: DocumentObject
+  readonly responses: DocumentObject
   /** Scheme and host where callers reach it: those of the API's own `host`, or of the gateway; null: not known. */
   readonly gateway: string | null
   readonly request: ExampleRequest

@@ -1,12 +1,5 @@
-import type { ChangeNote, DocumentValue } from "./api.ts"
-import {
-  type DocumentedOperation,
-  type DocumentObject,
-  listOf,
-  objectOf,
-  type PublishedDocument,
-  textOf,
-} from "./document.ts"
+import type { ChangeNote, DocumentObject, DocumentValue } from "./api.ts"
+import { type DocumentedOperation, listOf, objectOf, type PublishedDocument, textOf } from "./document.ts"
 
 /** A change without the API that it is of. */
 export type DocumentChange = Pick<ChangeNote, "kind" | "operation" | "text">

@@ -1,7 +1,4 @@
-import type { DocumentValue, OperationSummary } from "./api.ts"
-
-/** A JSON object of a document. */
-export type DocumentObject = { readonly [name: string]: DocumentValue }
+import type { DocumentObject, DocumentValue, OperationSummary } from "./api.ts"
 
 /** An operation of a document, with its Operation Object. */
 export interface DocumentedOperation extends OperationSummary {

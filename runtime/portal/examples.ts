@@ -1,5 +1,5 @@
-import type { DocumentValue, ExampleLanguage, ExampleRequest } from "./api.ts"
-import { type DocumentedOperation, type DocumentObject, listOf, objectOf, textOf } from "./document.ts"
+import type { DocumentObject, DocumentValue, ExampleLanguage, ExampleRequest } from "./api.ts"
+import { type DocumentedOperation, listOf, objectOf, textOf } from "./document.ts"
 import { sampleOf } from "./sample.ts"
 
 /** An operation with the components that it refers to. */

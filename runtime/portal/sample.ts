@@ -1,5 +1,5 @@
-import type { DocumentValue } from "./api.ts"
-import { type DocumentObject, listOf, objectOf, textOf } from "./document.ts"
+import type { DocumentObject, DocumentValue } from "./api.ts"
+import { listOf, objectOf, textOf } from "./document.ts"
 
 const depthMax = 6
 const valuesMax = 300

@@ -7,6 +7,47 @@ import { consoleBrowserMissing } from "../support/console-browser.ts"
 
 const describeBrowser = describe.skipIf(consoleBrowserMissing !== undefined && !process.env["CI"])
 
+/** An operation that says everything about itself that published documents can say. */
+const richOperation = `
+  /rich:
+    post:
+      operationId: rich
+      description: "Costs *nothing*."
+      parameters:
+        - { name: page, in: query, required: true, schema: { type: integer, minimum: 1, maximum: 100, default: 1 }, example: 3 }
+        - name: old
+          in: query
+          deprecated: true
+          schema: { type: array, maxItems: 1, items: { type: string, enum: [a, b] } }
+          examples: { first: { summary: Oldest first, value: [a] } }
+        - { name: filter, in: query, content: { application/json: { schema: { type: boolean } } } }
+      requestBody:
+        description: "The *order*."
+        content:
+          application/json:
+            examples: { small: { summary: A small one, value: { id: 7 } } }
+            schema:
+              type: object
+              required: [id]
+              additionalProperties: false
+              properties:
+                id: { type: integer, format: int64, exclusiveMinimum: 0, multipleOf: 7, readOnly: true }
+                code: { type: string, minLength: 3, maxLength: 20, pattern: "^[A-Z]+$", examples: [ABC] }
+                gone: { type: string, deprecated: true, description: "Use \`id\`." }
+                secret: { type: string, writeOnly: true }
+                nested: { $ref: "#/components/schemas/Nested" }
+                pay:
+                  discriminator: { propertyName: kind, mapping: { card: "#/components/schemas/Card" } }
+                  oneOf:
+                    - { $ref: "#/components/schemas/Card" }
+                    - { type: object, properties: { kind: { const: bill }, days: { enum: [14, null] } } }
+      responses:
+        "200":
+          description: Done
+          headers: { X-Total: { description: How many there are, required: true, schema: { type: integer, minimum: 0 } } }
+          content: { text/plain: { schema: { type: string }, example: all done } }
+`
+
 /** Markup that would change the title. */
 const evil = `<img src=x onerror="document.title='owned'">`
 
@@ -189,6 +230,41 @@ describeBrowser("the developer portal in a browser", () => {
       .waitFor()
     await page.goto(`${portal.url}/subscriptions`)
     await page.getByText("Sign in to see your subscriptions").waitFor()
+  })
+
+  test("shows what a document says of an operation", async () => {
+    await portal.apply(
+      `auth oidc login; gateway "http://127.0.0.1:${portal.ports.gateway}"; try-it`,
+      richOperation,
+    )
+    await see("/apis/orders/v2/rich", "Costs nothing.")
+    expect(await page.locator(".page-head code").textContent()).toBe("POST /v2/orders/rich")
+    for (const name of ["pay", "Card", "oneOf 2"]) await page.getByRole("button", { name }).click()
+    for (const summary of ["A small one", "X-Total"])
+      await page.locator("summary", { hasText: summary }).click()
+    await page.getByRole("region", { name: "Response 200" }).getByText("Example").click()
+    const text = await page.evaluate("document.querySelector('main').innerText.replaceAll(/\\s+/g, ' ')")
+    for (const part of [
+      "Credentials one of these A key in the header x-api-key A key in the query parameter",
+      "page required query integer · at least 1, at most 100 · default 1 for example 3",
+      'old deprecated query array of string · at most 1 item; each item: one of "a", "b" Oldest first: ["a"]',
+      "filter query boolean",
+      "The order. application/json object · no other properties",
+      "id integer (int64) · more than 0, a multiple of 7 required read-only",
+      'code string · matches ^[A-Z]+$, 3–20 characters · for example "ABC"',
+      "gone string deprecated Use id.",
+      "secret string write-only",
+      "nested Nested",
+      "kind says which of these it is: card is Card.",
+      'Card Card kind always "card" required',
+      'oneOf 2 object kind always "bill" days one of 14, null',
+      'Example: A small one { "id": 7 }',
+      "200 Done text/plain string Example all done",
+      "X-Total integer · at least 0 required How many there are",
+    ])
+      expect(text).toContain(part)
+    await keepScreenshots(page, "portal-operation")
+    await usableByEverybody(page)
   })
 
   test("leads to Swagger UI where a page cannot be shown, and sends nothing from there without `try-it`", async () => {

@@ -6,7 +6,7 @@ import { createMigratedDatabase } from "../postgres.ts"
 import { freePort } from "../support/free-port.ts"
 import { author, freePorts, start } from "./project.ts"
 
-/** A document with a schema that refers to itself, and a schema and a login that no operation uses. */
+/** A document with a schema that refers to itself, and schemas and a login that no operation uses. */
 const document = (more = "") => `openapi: 3.1.0
 info: { title: Orders, version: "1", description: Orders of customers. }
 paths:
@@ -27,6 +27,8 @@ components:
   schemas:
     Order: { type: object, properties: { note: { type: string, example: "it's" }, parent: { $ref: "#/components/schemas/Order" } } }
     Unused: { type: string }
+    Card: { type: object, required: [kind], properties: { kind: { const: card } } }
+    Nested: { type: array, items: { $ref: "#/components/schemas/Nested" } }
   securitySchemes:
     login: { type: openIdConnect, openIdConnectUrl: "https://id.example/.well-known/openid-configuration" }
 `

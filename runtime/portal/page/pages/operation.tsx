@@ -9,9 +9,12 @@ import {
   Scroll,
 } from "../../../control/console/page/parts/basic.tsx"
 import { addressOf, place } from "../../../control/console/page/router.ts"
-import type { DocumentValue, ExampleLanguage, OperationAnswer } from "../../api.ts"
+import type { DocumentObject, DocumentValue, ExampleLanguage, OperationAnswer } from "../../api.ts"
+import { Contents } from "../parts/contents.tsx"
+import { examplesOf, listOf, objectOf, resolved, wordOf } from "../parts/document.ts"
 import { Markdown } from "../parts/markdown.tsx"
-import { listOf, objectOf, resolved, Schema, TypeLine, wordOf } from "../parts/schema.tsx"
+import { Marks, Members, TypeLine, Values } from "../parts/schema.tsx"
+import { Security } from "../parts/security.tsx"
 import { TryIt } from "../parts/try-it.tsx"
 import { textOf } from "../texts.ts"
 
@@ -50,7 +53,6 @@ export default function Operation() {
           found && (
             <code>
               {found.method} {found.path}
-              {found.template}
             </code>
           )
         }
@@ -66,6 +68,7 @@ export default function Operation() {
               </p>
             )}
             {description !== undefined && <Markdown text={description} />}
+            <Security found={found} />
             <Parameters found={found} />
             <Body found={found} />
             <Responses found={found} />
@@ -92,7 +95,6 @@ function Parameters({ found: { operation, schemas } }: { readonly found: Operati
               <th>Name</th>
               <th>In</th>
               <th>Type</th>
-              <th>About</th>
             </tr>
           </thead>
           <tbody>
@@ -100,13 +102,14 @@ function Parameters({ found: { operation, schemas } }: { readonly found: Operati
               <tr key={`${String(each["in"])} ${String(each["name"])}`}>
                 <th scope="row">
                   <code>{String(each["name"])}</code>{" "}
-                  {each["required"] === true && <span class="required">required</span>}
+                  {each["required"] === true && <span class="required">required</span>}{" "}
+                  <Marks schema={each} />
                 </th>
                 <td>{String(each["in"])}</td>
                 <td>
-                  <TypeLine schema={each["schema"]} schemas={schemas} />
+                  <TypeLine schema={schemaOf(each)} schemas={schemas} />
+                  <AboutParameter parameter={each} />
                 </td>
-                <td>{wordOf(each["description"])}</td>
               </tr>
             ))}
           </tbody>
@@ -116,12 +119,36 @@ function Parameters({ found: { operation, schemas } }: { readonly found: Operati
   )
 }
 
+/** The schema of a parameter or header; that of its content, if it has one. */
+function schemaOf(part: DocumentObject): DocumentValue | undefined {
+  const [content] = Object.values(objectOf(part["content"]))
+  return part["schema"] ?? objectOf(content)["schema"]
+}
+
+function AboutParameter({ parameter }: { readonly parameter: DocumentObject }) {
+  const description = wordOf(parameter["description"])
+  const [content] = Object.values(objectOf(parameter["content"]))
+  const examples = [...examplesOf(parameter), ...examplesOf(objectOf(content))]
+  return (
+    <>
+      {description !== undefined && <Markdown text={description} />}
+      {examples.map(({ title, value }) => (
+        <p key={title} class="quiet">
+          <Values words={title === undefined ? "for example" : `${title}:`} values={[value]} />
+        </p>
+      ))}
+    </>
+  )
+}
+
 function Body({ found: { operation, schemas } }: { readonly found: OperationAnswer }) {
   const body = resolved(operation["requestBody"], schemas)
   const contents = Object.entries(objectOf(body["content"]))
   if (contents.length === 0) return null
+  const description = wordOf(body["description"])
   return (
     <Panel title="Body" aside={body["required"] === true ? "required" : undefined}>
+      {description !== undefined && <Markdown text={description} />}
       <Contents contents={contents} schemas={schemas} />
     </Panel>
   )
@@ -132,37 +159,52 @@ function Responses({ found: { operation, schemas, responses: named } }: { readon
   if (responses.length === 0) return null
   return (
     <Panel title="Responses">
-      {responses.map(([status, value]) => {
-        const response = resolved(value, named)
-        return (
-          <section key={status} aria-label={`Response ${status}`}>
-            <h3>
-              <code>{status}</code> <span class="quiet">{wordOf(response["description"])}</span>
-            </h3>
-            <Contents contents={Object.entries(objectOf(response["content"]))} schemas={schemas} />
-          </section>
-        )
-      })}
+      {responses.map(([status, value]) => (
+        <Response key={status} status={status} response={resolved(value, named)} schemas={schemas} />
+      ))}
     </Panel>
   )
 }
 
-function Contents(props: {
-  readonly contents: readonly (readonly [string, DocumentValue])[]
-  readonly schemas: OperationAnswer["schemas"]
+function Response(props: {
+  readonly status: string
+  readonly response: DocumentObject
+  readonly schemas: DocumentObject
 }) {
+  const { status, response, schemas } = props
+  const description = wordOf(response["description"])
+  const headers = Object.entries(objectOf(response["headers"]))
   return (
-    <>
-      {props.contents.map(([type, content]) => (
-        <div key={type}>
-          <p class="quiet">
-            <code>{type}</code> <TypeLine schema={objectOf(content)["schema"]} schemas={props.schemas} />
-          </p>
-          <Schema schema={objectOf(content)["schema"]} schemas={props.schemas} />
-        </div>
-      ))}
-    </>
+    <section class="response" aria-label={`Response ${status}`}>
+      <div class="response-head">
+        <h3>
+          <code>{status}</code>
+        </h3>
+        {description !== undefined && <Markdown text={description} />}
+      </div>
+      <Contents contents={Object.entries(objectOf(response["content"]))} schemas={schemas} />
+      {headers.length > 0 && (
+        <details>
+          <summary>Headers: {headers.map(([name]) => name).join(", ")}</summary>
+          <Members
+            members={headers.map(([name, header]) => headerMember(name, objectOf(header)))}
+            schemas={schemas}
+          />
+        </details>
+      )}
+    </section>
   )
+}
+
+/** A header as a member: its schema, with what the header itself says. */
+function headerMember(name: string, header: DocumentObject) {
+  const { description, deprecated, required } = header
+  const value = {
+    ...objectOf(schemaOf(header)),
+    ...(description === undefined ? {} : { description }),
+    ...(deprecated === undefined ? {} : { deprecated }),
+  }
+  return { name, value, required: required === true }
 }
 
 function Examples({ examples }: { readonly examples: OperationAnswer["examples"] }) {

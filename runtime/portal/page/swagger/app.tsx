@@ -4,9 +4,9 @@ import { useEffect, useRef } from "preact/hooks"
 import SwaggerUI, { type BundledReact } from "swagger-ui-dist/swagger-ui-es-bundle.js"
 import { get } from "../../../control/console/page/client.ts"
 import { place } from "../../../control/console/page/router.ts"
+import type { DocumentObject } from "../../api.ts"
 import { about, loadAbout } from "../about.ts"
 import { Markdown } from "../parts/markdown.tsx"
-import type { DocumentObject } from "../parts/schema.tsx"
 import { withPastedTokens } from "./pasted-tokens.ts"
 
 const methods = ["get", "put", "post", "delete", "options", "head", "patch", "trace"]

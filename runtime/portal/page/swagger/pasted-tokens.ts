@@ -1,5 +1,5 @@
-import type { DocumentValue } from "../../api.ts"
-import { type DocumentObject, objectOf, wordOf } from "../parts/schema.tsx"
+import type { DocumentObject, DocumentValue } from "../../api.ts"
+import { objectOf, wordOf } from "../parts/document.ts"
 
 /**
  * The document with tokens that people paste, in place of logins by OAuth 2.0 and OpenID Connect. Swagger UI would ask the identity provider, which
@@ -29,12 +29,15 @@ function sourceOf(scheme: DocumentObject): string | undefined {
     return `A token of OpenID Connect, as \`${wordOf(scheme["openIdConnectUrl"])}\` describes.`
   if (scheme["type"] !== "oauth2") return undefined
   const flows = Object.entries(objectOf(scheme["flows"])).map(([name, flow]) => describedFlow(name, flow))
-  return ["A token of OAuth 2.0:", ...flows].join("\n\n")
+  return ["A token of OAuth 2.0:\n", ...flows].join("\n")
 }
 
 function describedFlow(name: string, flow: DocumentValue): string {
   const { authorizationUrl, tokenUrl, scopes } = objectOf(flow)
-  const addresses = [authorizationUrl, tokenUrl].filter((each) => each !== undefined)
-  const words = Object.entries(objectOf(scopes)).map(([scope, about]) => `  - \`${scope}\`: ${wordOf(about)}`)
-  return [`- ${name}: ${addresses.map((each) => `\`${wordOf(each)}\``).join(", ")}`, ...words].join("\n")
+  const addresses = [authorizationUrl, tokenUrl].flatMap((each) => wordOf(each) ?? [])
+  const words = Object.entries(objectOf(scopes)).map(([scope, about]) => {
+    const text = wordOf(about) ?? ""
+    return text === "" ? `  - \`${scope}\`` : `  - \`${scope}\`: ${text}`
+  })
+  return [`- ${name}: ${addresses.map((each) => `\`${each}\``).join(", ")}`, ...words].join("\n")
 }
