@@ -581,6 +581,47 @@ export const subscription = z.strictObject({
 })
 export type Subscription = z.infer<typeof subscription>
 
+/** A version of an API on which something is counted; `version` null: the API has no versions. */
+const countedApi = z.strictObject({ api: text, version: text.nullable() })
+export type CountedApi = z.infer<typeof countedApi>
+
+/** What a limit or quota counts. */
+const unit = z.enum(["calls", "tokens"])
+
+/** At most `calls` (of `unit`) in any `seconds`, together on all versions in `where`. */
+const subscriptionLimit = z.strictObject({
+  unit,
+  calls: z.number().int(),
+  seconds: z.number().int(),
+  where: z.array(countedApi),
+})
+export type SubscriptionLimit = z.infer<typeof subscriptionLimit>
+
+/** What a subscription may use in a period of `seconds`; 0: for ever. `calls` (of `unit`), `bytes` null: not limited. */
+const subscriptionQuota = z.strictObject({
+  unit,
+  calls: z.number().int().nullable(),
+  bytes: z.number().int().nullable(),
+  seconds: z.number().int(),
+  where: z.array(countedApi),
+})
+export type SubscriptionQuota = z.infer<typeof subscriptionQuota>
+
+/** A quota in its current period. `used` contains calls that processes have reserved. Times are RFC 3339; `endsAt` null: it never ends. */
+const subscriptionQuotaUse = subscriptionQuota.extend({
+  used: z.strictObject({ calls: z.number().int(), bytes: z.number().int() }),
+  startsAt: z.string(),
+  endsAt: z.string().nullable(),
+})
+export type SubscriptionQuotaUse = z.infer<typeof subscriptionQuotaUse>
+
+/** Response of `GET /v1/subscriptions/{name}/limits`: what the running plan counts by subscription on the APIs that it opens. */
+export const limitsAnswer = z.strictObject({
+  limits: z.array(subscriptionLimit),
+  quotas: z.array(subscriptionQuotaUse),
+})
+export type LimitsAnswer = z.infer<typeof limitsAnswer>
+
 const moment = z.iso.datetime({ offset: true })
 /** Keys from another system are accepted as they are, so that callers need not change them. Shorter keys could be guessed. */
 const givenKey = z.string().regex(/^[\x21-\x7e]{24,512}$/, "must have 24 to 512 characters without spaces")

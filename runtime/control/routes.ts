@@ -70,6 +70,7 @@ export const routeRules: Readonly<Record<string, RouteRule>> = {
   "GET /v1/subscriptions": read("viewer", "subscription.read"),
   "POST /v1/subscriptions": change("operator", "subscription.create"),
   "GET /v1/subscriptions/:name": read("viewer", "subscription.read"),
+  "GET /v1/subscriptions/:name/limits": read("viewer", "subscription.read"),
   "DELETE /v1/subscriptions/:name": change("operator", "subscription.delete"),
   "POST /v1/subscriptions/:name/rotate": change("operator", "subscription.rotate"),
   "POST /v1/subscriptions/:name/approve": change("operator", "subscription.approve"),

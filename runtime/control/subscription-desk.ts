@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply } from "fastify"
 import type { PlanBody } from "../plan/plan.ts"
 import type { Database } from "../store/database.ts"
+import { readQuota } from "../store/quotas.ts"
 import {
   changeSubscription,
   deleteSubscription,
@@ -13,18 +14,22 @@ import {
   type SubscriptionRecord,
   stateOf,
 } from "../store/subscriptions.ts"
+import { periodOf } from "../usage/quotas.ts"
 import {
   activateRequest,
   type CreateSubscription,
   createSubscriptionRequest,
   type IssuedAnswer,
+  type LimitsAnswer,
   listQuery,
   rotateRequest,
   type Subscription,
   type SubscriptionQuery,
+  type SubscriptionQuotaUse,
   type SubscriptionsAnswer,
 } from "./api.ts"
 import { bodyOf } from "./body.ts"
+import { type CountedStep, countedBySubscription, limitOf, quotaOf } from "./counted-by-subscription.ts"
 import { sendProblem } from "./problem.ts"
 import { describeKey, newSubscriptionKey, type SubscriptionKey } from "./subscription-key.ts"
 import {
@@ -110,6 +115,36 @@ export class SubscriptionDesk {
     if (ofText !== undefined) return ofText
     const record = await findSubscription(this.#settings.database, name)
     return record === undefined ? absent(name) : this.#shown(record)
+  }
+
+  /** What counts by the subscription, with the use of its quotas. `shows`: the versions that the reader may know of (default: all). */
+  async limits(
+    { name, scope, createdAt }: Pick<Subscription, "name" | "scope" | "createdAt">,
+    shows?: (api: string, version: string | null) => boolean,
+  ): Promise<LimitsAnswer> {
+    const plan = this.#settings.plan()
+    const counted = plan === null ? [] : countedBySubscription(plan, scope, shows)
+    // As the gateway does: it knows no beginning of a subscription of gateway.conf, and counts from 1970 on.
+    const sinceMs = createdAt === null ? 0 : Date.parse(createdAt)
+    const quotas = counted.filter(({ isQuota }) => isQuota)
+    return {
+      limits: counted.flatMap(limitOf),
+      quotas: await Promise.all(quotas.map((each) => this.#used(each, name, sinceMs))),
+    }
+  }
+
+  async #used(counted: CountedStep, name: string, sinceMs: number): Promise<SubscriptionQuotaUse> {
+    const { counter, periodSeconds, startsAt } = counted
+    const anchorMs = startsAt === undefined ? sinceMs : Date.parse(startsAt)
+    const period = periodOf(counter, `subscription:${name}`, periodSeconds, anchorMs, this.#now())
+    const { startMs, endsMs } = period
+    const used = await readQuota(this.#settings.database, period)
+    return {
+      ...quotaOf(counted),
+      used: used ?? { calls: 0, bytes: 0 },
+      startsAt: new Date(startMs).toISOString(),
+      endsAt: endsMs === null ? null : new Date(endsMs).toISOString(),
+    }
   }
 
   /** `expiresAt` applies to `activate` only; undefined leaves the end unchanged. */
@@ -285,7 +320,7 @@ function ownOf<T>(table: Readonly<Record<string, T>> | undefined, name: string):
 }
 
 /**
- * `GET|POST /v1/subscriptions`, `GET|DELETE /v1/subscriptions/{name}`, `POST
+ * `GET|POST /v1/subscriptions`, `GET|DELETE /v1/subscriptions/{name}`, `GET /v1/subscriptions/{name}/limits`, `POST
  * /v1/subscriptions/{name}/{approve|reject|suspend|activate|cancel|rotate}`. Only the responses of create and rotate contain keys.
  */
 export function addSubscriptionRoutes(app: FastifyInstance, desk: SubscriptionDesk): void {
@@ -301,6 +336,10 @@ export function addSubscriptionRoutes(app: FastifyInstance, desk: SubscriptionDe
   app.get<ByName>("/v1/subscriptions/:name", async (request, reply) =>
     answer(reply, await desk.show(request.params.name)),
   )
+  app.get<ByName>("/v1/subscriptions/:name/limits", async (request, reply) => {
+    const found = await desk.show(request.params.name)
+    return answer(reply, "refused" in found ? found : await desk.limits(found))
+  })
   app.delete<ByName>("/v1/subscriptions/:name", async (request, reply) => {
     const refused = await desk.remove(request.params.name)
     return refused === undefined ? reply.code(204).send() : answer(reply, refused)

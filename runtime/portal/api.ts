@@ -20,7 +20,7 @@ import * as z from "zod"
  * - `POST /api/subscriptions/{name}/rotate` RotateKeyRequest → KeysAnswer
  * - `POST /api/subscriptions/{name}/suspend`, `…/cancel` → OwnSubscription
  * - `GET /api/subscriptions/{name}/usage` UsageRange → OwnUsageAnswer
- * - `GET /api/subscriptions/{name}/limits` → OwnLimitsAnswer
+ * - `GET /api/subscriptions/{name}/limits` → LimitsAnswer of the control API, for the published APIs of the subscription
  * - `GET /api/subscriptions/{name}/errors` → OwnErrorsAnswer
  *
  * Every `POST` needs `Content-Type: application/json`, a body (`{}` if it has no fields) and the `Origin` of the portal. Failures are
@@ -311,32 +311,6 @@ export interface OwnUsageAnswer {
   readonly days: readonly UsageDay[]
   readonly operations: readonly UsageOfOperation[]
   readonly total: Omit<UsageDay, "day">
-}
-
-/** A limit of calls in any `seconds`. `where`: published APIs, with their versions, on which it applies. */
-export interface OwnRateLimit {
-  readonly calls: number
-  readonly seconds: number
-  readonly where: readonly { readonly api: string; readonly version: string | null }[]
-}
-
-/**
- * A quota of a period. `calls`, `bytes` null: not limited. `used` null: not known. `startsAt`, `endsAt`: RFC 3339; `endsAt` null: it never
- * ends.
- */
-export interface OwnQuota {
-  readonly calls: number | null
-  readonly bytes: number | null
-  readonly used: { readonly calls: number; readonly bytes: number } | null
-  readonly startsAt: string | null
-  readonly endsAt: string | null
-  readonly where: readonly { readonly api: string; readonly version: string | null }[]
-}
-
-/** Response of `…/limits`: what is counted by subscription on the published APIs of the subscription. */
-export interface OwnLimitsAnswer {
-  readonly limits: readonly OwnRateLimit[]
-  readonly quotas: readonly OwnQuota[]
 }
 
 /** A refused or failed call. `id`: what `X-Request-Id` of the response said. `problem`: name of the problem; null: the backend responded. `reason`: why, and what to do. */

@@ -5,7 +5,6 @@ import { problemsOf } from "../plan/read.ts"
 import {
   emptyRequest,
   type OwnErrorsAnswer,
-  type OwnLimitsAnswer,
   type OwnSubscriptionsAnswer,
   type Person,
   rotateKeyRequest,
@@ -15,7 +14,6 @@ import {
 import { beginChange } from "./audit.ts"
 import { RequestBudget } from "./budget.ts"
 import { ownErrors } from "./own-errors.ts"
-import { ownLimits } from "./own-limits.ts"
 import { OwnSubscriptions, type PortalRefusal, shown } from "./own-subscriptions.ts"
 import { daysOf, ownUsage } from "./own-usage.ts"
 import { requirePerson } from "./people.ts"
@@ -116,13 +114,9 @@ function addReports(app: FastifyInstance, ports: PortalPorts, own: OwnSubscripti
     if (typeof days === "string") return sendPortalProblem(reply, "bad-request", days)
     return ownUsage(ports.usage, name, days, published)
   })
-  report("limits", async ({ name, scope, createdAt }, { published }) => {
-    const plan = ports.plan()
-    const nothing: OwnLimitsAnswer = { limits: [], quotas: [] }
-    if (plan === null || !("product" in scope)) return nothing
-    const about = { name, product: scope.product, createdAt: createdAt ?? "" }
-    return ownLimits(plan, about, published, ports.quotaUsed)
-  })
+  report("limits", (found, { published }) =>
+    ports.subscriptions.limits(found, (api, version) => published.shows(api, version)),
+  )
   report("errors", async ({ name }) => {
     const answer: OwnErrorsAnswer = { errors: ownErrors(await ports.refusals(name)) }
     return answer

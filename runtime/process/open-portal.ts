@@ -3,7 +3,6 @@ import type { PlanKeeper, Servable } from "../control/plan-keeper.ts"
 import type { HttpClient } from "../http/client/http-client.ts"
 import type { PortalPorts } from "../portal/ports.ts"
 import type { Database } from "../store/database.ts"
-import { readQuota } from "../store/quotas.ts"
 import { listRefusals } from "../store/refusals.ts"
 import type { Metering } from "./metering.ts"
 import { type AuditLog, openAudit } from "./open-audit.ts"
@@ -23,7 +22,7 @@ export interface OpenedPortal {
 /** What the portal is made of. */
 interface PortalParts {
   readonly database: Database
-  readonly keeper: () => Pick<PlanKeeper, "served" | "history" | "plan">
+  readonly keeper: () => Pick<PlanKeeper, "history" | "plan">
   readonly metering: Pick<Metering, "subscriptionDesk" | "usageDesk">
   /** The last refusals that this process remembers. */
   readonly refused: { recent(): readonly RefusedRequest[] | Promise<readonly RefusedRequest[]> }
@@ -68,11 +67,9 @@ const refusalsMax = 100
 
 function portsOf({ database, keeper, metering, refused }: PortalParts): Omit<PortalPorts, "scene" | "audit"> {
   return {
-    plan: () => keeper().served,
     subscriptions: metering.subscriptionDesk,
     usage: metering.usageDesk,
     history: { list: (limit) => keeper().history(limit), plan: (serial) => keeper().plan(serial) },
-    quotaUsed: (period) => readQuota(database, period),
     async refusals(subscription) {
       // The database has them a second later, and the embedded one never.
       const [stored, recent] = await Promise.all([

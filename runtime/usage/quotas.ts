@@ -377,7 +377,8 @@ export class Quotas {
   }
 }
 
-function periodOf(
+/** The period of a key at a time. Periods begin at `anchorMs`; `periodSeconds` 0: the one that never ends. */
+export function periodOf(
   counter: string,
   key: string,
   periodSeconds: number,

@@ -25,7 +25,8 @@ const pages: readonly (readonly [path: string, text: string])[] = [
   ["plans/1?rollback=yes", "Type 1 to confirm"],
   ["plans/file", "A file of"],
   ["subscriptions", "lena"],
-  ["subscriptions/lena", "primary key"],
+  ["subscriptions/lena", "20 calls per 60 s"],
+  ["subscriptions/ann", "Nothing counts by this subscription"],
   ["usage?by=day,api", "Calls"],
   ["nowhere", "Page not found"],
 ]
@@ -41,7 +42,8 @@ describeBrowser("the console in a browser", () => {
   beforeAll(async () => {
     opened = await openConsole()
     ;({ page, ports } = opened)
-    const product = "product partner { apis order }"
+    const counted = "limit 20 per 1m by subscription; quota 100 calls per 30d by subscription"
+    const product = `product partner { apis order; ${counted} }`
     await opened.runtime.apply(planOf(ports, "hello", product), author)
     await opened.runtime.apply(planOf(ports, "hi", product), { ...author, message: evil })
     await control(ports, "POST", "/v1/subscriptions", {
@@ -182,6 +184,29 @@ describeBrowser("the console in a browser", () => {
     await page.getByLabel("Type its name to confirm").fill("otto")
     await page.getByRole("button", { name: "Delete", exact: true }).click()
     await page.getByRole("heading", { name: "Subscriptions" }).waitFor()
+  })
+
+  test("shows what is left of the quotas of a subscription", async () => {
+    const { body } = await control(ports, "POST", "/v1/subscriptions", {
+      ...{ name: "quinn", scope: { product: "partner" } },
+    })
+    const { primary } = body["keys"] as { primary: string }
+    const send = async () =>
+      (await fetch(`http://127.0.0.1:${ports.gateway}/order/1`, { headers: { "x-api-key": primary } })).status
+    // It counts before the engine denies it.
+    expect([await send(), await send(), await send()]).toEqual([403, 403, 403])
+    await page.goto(`${origin()}/console/subscriptions/quinn`)
+    const panel = page.getByRole("region", { name: "Limits and quotas" })
+    await panel.getByText("97 left").waitFor()
+    await panel.getByText("3 of 100 used").waitFor()
+    expect(await panel.getByRole("meter", { name: "Used calls of 100 calls per 30 days" }).count()).toBe(1)
+    await panel.getByText(/^renewed on \d/).waitFor()
+    await panel.getByText("20 calls per 60 s").waitFor()
+    for (const colorScheme of ["dark", "light"] as const) {
+      await page.emulateMedia({ colorScheme })
+      await keepScreenshots(page, `subscription-limits-${colorScheme}`)
+    }
+    await control(ports, "DELETE", "/v1/subscriptions/quinn")
   })
 
   test("shows a viewer no button that the role does not allow", async () => {

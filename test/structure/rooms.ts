@@ -662,6 +662,7 @@ export const rooms: readonly Room[] = [
       "parts/gateway-call",
       "parts/graph",
       "parts/keys-once",
+      "parts/limits",
       "parts/model-desk",
       "parts/model-graph",
       "parts/plan-desk",

@@ -1,11 +1,11 @@
 const units = ["B", "KB", "MB", "GB", "TB"]
 
-/** A size with three digits and its unit. */
-export function sizeText(bytes: number): string {
+/** A size with three digits and its unit. `base`: 1024 for sizes of gateway.conf, where `1MB` is 1,048,576 bytes. */
+export function sizeText(bytes: number, base: 1000 | 1024 = 1000): string {
   let value = bytes
   let unit = 0
-  while (value >= 999.5 && unit < units.length - 1) {
-    value /= 1000
+  while (value >= base - 0.5 && unit < units.length - 1) {
+    value /= base
     unit += 1
   }
   return `${digits(value)} ${units[unit]}`
@@ -44,4 +44,17 @@ export function momentText(at: string): string {
 /** `1 process`, `2 processes`. */
 export function counted(count: number, one: string, many: string = `${one}s`): string {
   return `${count.toLocaleString("en")} ${count === 1 ? one : many}`
+}
+
+const longer = [
+  [86_400, "day"],
+  [3_600, "hour"],
+] as const
+
+/** A period, as it follows `per`: `60 s`, `15 min`, `day`, `30 days`. */
+export function periodText(seconds: number): string {
+  for (const [length, name] of longer)
+    if (seconds >= length && seconds % length === 0)
+      return seconds === length ? name : counted(seconds / length, name)
+  return seconds > 60 && seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds.toLocaleString("en")} s`
 }

@@ -12,15 +12,9 @@ import {
 } from "../../../control/console/page/parts/basic.tsx"
 import { Dialog } from "../../../control/console/page/parts/dialog.tsx"
 import { KeysOnce } from "../../../control/console/page/parts/keys-once.tsx"
+import { LimitsPanel } from "../../../control/console/page/parts/limits.tsx"
 import { addressOf } from "../../../control/console/page/router.ts"
-import type {
-  KeysAnswer,
-  OwnErrorsAnswer,
-  OwnKey,
-  OwnLimitsAnswer,
-  OwnQuota,
-  OwnSubscription,
-} from "../../api.ts"
+import type { KeysAnswer, OwnErrorsAnswer, OwnKey, OwnSubscription } from "../../api.ts"
 import { StateBadge } from "../parts/state-badge.tsx"
 import { textOf } from "../texts.ts"
 import { OwnUsage } from "./own-usage.tsx"
@@ -65,7 +59,7 @@ export default function Subscription({ name }: { readonly name: string }) {
       {failure.value !== undefined && <Failed error={failure.value} />}
       {found === undefined && error.value === undefined && <Loading />}
       {found && <Keys subscription={found} onRotate={(key) => void act("rotate", { key })} />}
-      {found && <Limits path={path} />}
+      {found && <LimitsPanel path={`${path}/limits`} isOptional />}
       {found && <OwnUsage path={path} />}
       {found && <Errors path={path} />}
       {made.value && (
@@ -186,56 +180,6 @@ function Keys(props: { readonly subscription: OwnSubscription; readonly onRotate
         </table>
       </Scroll>
     </Panel>
-  )
-}
-
-function Limits({ path }: { readonly path: string }) {
-  const { answer, error, reload } = useLoaded<OwnLimitsAnswer>(`${path}/limits`)
-  if (error.value !== undefined) return <Failed error={error.value} retry={reload} />
-  const { limits = [], quotas = [] } = answer.value ?? {}
-  if (limits.length === 0 && quotas.length === 0) return null
-  return (
-    <Panel title="Limits">
-      <ul class="plain-list">
-        {limits.map(({ calls, seconds, where }) => (
-          <li key={`${calls} ${seconds} ${placesText(where)}`}>
-            {calls.toLocaleString()} calls in {seconds} s on {placesText(where)}
-          </li>
-        ))}
-      </ul>
-      {quotas.map((quota) => (
-        <Quota
-          key={`${quota.startsAt} ${quota.calls} ${quota.bytes} ${placesText(quota.where)}`}
-          quota={quota}
-        />
-      ))}
-    </Panel>
-  )
-}
-
-function placesText(where: OwnQuota["where"]): string {
-  return where.map(({ api, version }) => (version === null ? api : `${api} ${version}`)).join(", ")
-}
-
-function Quota({ quota: { calls, bytes, used, endsAt, where } }: { readonly quota: OwnQuota }) {
-  const bar = (title: string, max: number | null, now: number | undefined) =>
-    max === null ? null : (
-      <div class="quota">
-        {title}: {now === undefined ? "not known" : now.toLocaleString()} of {max.toLocaleString()}
-        {now !== undefined && (
-          <meter aria-label={title} min={0} max={max} value={Math.min(max, now)} high={max * 0.9} />
-        )}
-      </div>
-    )
-  return (
-    <div>
-      {bar("Calls", calls, used?.calls)}
-      {bar("Bytes", bytes, used?.bytes)}
-      <p class="quiet">
-        On {placesText(where)}
-        {endsAt !== null && `, until ${momentText(endsAt)}`}
-      </p>
-    </div>
   )
 }
 

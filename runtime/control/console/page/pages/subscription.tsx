@@ -6,6 +6,7 @@ import { useLoaded } from "../loaded.ts"
 import { Failed, Field, Loading, PageHead, Panel } from "../parts/basic.tsx"
 import { Dialog } from "../parts/dialog.tsx"
 import { KeysOnce } from "../parts/keys-once.tsx"
+import { LimitsPanel } from "../parts/limits.tsx"
 import { StateBadge, scopeText } from "../parts/subscription-words.tsx"
 import { addressOf, go } from "../router.ts"
 import { UsageTable } from "./usage-table.tsx"
@@ -91,6 +92,7 @@ export default function SubscriptionPage({ name }: { readonly name: string }) {
       ) : (
         <Facts found={found} onRotate={run} />
       )}
+      {found && <LimitsPanel path={`${path}/limits`} />}
       {found && (
         <Panel title="Usage" aside="last 30 days">
           <UsageTable by={["day"]} filters={{ subscription: name }} days={30} />
