@@ -82,7 +82,7 @@ function Operation(props: { readonly address: string; readonly operation: Operat
   const { method, template, summary, deprecated } = props.operation
   return (
     <li>
-      <a href={props.address}>
+      <a href={props.address} class="route">
         <code>
           <span class="method">{method}</span> {template}
         </code>

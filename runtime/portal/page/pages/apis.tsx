@@ -34,17 +34,19 @@ function Api({ api: { name, versions, products } }: { readonly api: PublishedApi
       <ul class="plain-list">
         {versions.map((each) => (
           <li key={each.version}>
-            <a href={addressOf(["apis", name, versionSegment(each.version)])}>
-              {each.version ?? name} <code>{each.path}</code>
-            </a>{" "}
-            <span class="quiet">{counted(each.operations, "operation")}</span>{" "}
+            <a href={addressOf(["apis", name, versionSegment(each.version)])}>{each.version ?? name}</a>{" "}
+            <code>{each.path}</code> <span class="quiet">{counted(each.operations, "operation")}</span>{" "}
             {each.lifecycle && (
               <Badge tone="warn">{each.lifecycle.deprecated ? "deprecated" : "sunset"}</Badge>
             )}
           </li>
         ))}
       </ul>
-      {products.length > 0 && <p class="quiet">In {products.join(", ")}</p>}
+      {products.length > 0 && (
+        <p class="quiet">
+          In the {products.length === 1 ? "product" : "products"} {products.join(", ")}
+        </p>
+      )}
     </section>
   )
 }

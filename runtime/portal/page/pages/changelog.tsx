@@ -5,6 +5,7 @@ import {
   Empty,
   Failed,
   Loading,
+  Message,
   PageHead,
   Panel,
   type Tone,
@@ -52,14 +53,16 @@ export default function Changelog() {
 }
 
 function Note({ note: { kind, api, version, operation, text } }: { readonly note: ChangeNote }) {
+  const name = version === null ? api : `${api} ${version}`
+  // The sentence begins with what it is about, which has a form of its own here.
+  const subject = operation ?? name
+  const rest = text.startsWith(`${subject} `) ? text.slice(subject.length) : ` ${text}`
   return (
     <li>
       <Badge tone={tones[kind]}>{kind}</Badge>{" "}
-      <a href={addressOf(["apis", api, versionSegment(version)])}>
-        {api}
-        {version !== null && ` ${version}`}
-      </a>{" "}
-      {operation !== null && <code>{operation}</code>} {text}
+      <a href={addressOf(["apis", api, versionSegment(version)])}>{name}</a>{" "}
+      {operation !== null && <code>{operation}</code>}
+      <Message text={rest} />
     </li>
   )
 }

@@ -4,6 +4,12 @@ import { place } from "../../../control/console/page/router.ts"
 import type { PageAnswer } from "../../api.ts"
 import { Markdown } from "../parts/markdown.tsx"
 
+/** The text below its title, which is the head of the page: most files begin with it. */
+function withoutTitle({ title, markdown }: PageAnswer): string {
+  const [first = "", ...rest] = markdown.trimStart().split("\n")
+  return /^#\s+(.*?)\s*$/.exec(first)?.[1] === title ? rest.join("\n") : markdown
+}
+
 /** A page that the plan brings, in Markdown. */
 export default function Page() {
   const slug = place.value.segments[1] ?? ""
@@ -13,7 +19,7 @@ export default function Page() {
       <PageHead title={answer.value?.title ?? slug} />
       {error.value !== undefined && <Failed error={error.value} retry={reload} />}
       {answer.value === undefined && error.value === undefined && <Loading />}
-      {answer.value && <Markdown text={answer.value.markdown} />}
+      {answer.value && <Markdown text={withoutTitle(answer.value)} />}
     </>
   )
 }
