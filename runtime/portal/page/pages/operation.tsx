@@ -174,14 +174,16 @@ function Response(props: {
   const { status, response, schemas } = props
   const description = wordOf(response["description"])
   const headers = Object.entries(objectOf(response["headers"]))
-  return (
-    <section class="response" aria-label={`Response ${status}`}>
-      <div class="response-head">
-        <h3>
-          <code>{status}</code>
-        </h3>
-        {description !== undefined && <Markdown text={description} />}
-      </div>
+  const head = (
+    <>
+      <h3>
+        <code>{status}</code>
+      </h3>
+      {description !== undefined && <Markdown text={description} />}
+    </>
+  )
+  const body = (
+    <>
       <Contents contents={Object.entries(objectOf(response["content"]))} schemas={schemas} />
       {headers.length > 0 && (
         <details>
@@ -191,6 +193,25 @@ function Response(props: {
             schemas={schemas}
           />
         </details>
+      )}
+    </>
+  )
+  // Errors have the same few members everywhere.
+  const isFolded = /^[45]/.test(status)
+  return (
+    <section class="response" aria-label={`Response ${status}`}>
+      {isFolded ? (
+        <details>
+          <summary>
+            <span class="response-head">{head}</span>
+          </summary>
+          {body}
+        </details>
+      ) : (
+        <>
+          <div class="response-head">{head}</div>
+          {body}
+        </>
       )}
     </section>
   )
