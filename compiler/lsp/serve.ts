@@ -22,7 +22,7 @@ const askCommand = `sallyport.ask.${process.pid}`
 /** What the server offers. Texts are sent whole: a file of gateway.conf is small, and the service compiles the project for each text anyway. */
 const capabilities: InitializeResult["capabilities"] = {
   textDocumentSync: { openClose: true, change: TextDocumentSyncKind.Full, save: true },
-  completionProvider: { triggerCharacters: ["{", ".", "#", "[", " "] },
+  completionProvider: { triggerCharacters: ["{", ".", "#", "[", " ", '"', "<"] },
   hoverProvider: true,
   definitionProvider: true,
   referencesProvider: true,

@@ -33,8 +33,9 @@ function completeAt(document: Document, offset: number, terms: ArgumentTerms): C
   if (text === "other") return []
   if (text !== undefined) return replacing(text, argumentProposals(place, text, terms, true))
   const partial = partialWord(document.file, offset, /[\w.:/*@%+-]*$/)
-  // The end mark of a heredoc is a word of the user's own.
-  if (document.file.text.slice(0, partial.start).endsWith("<<")) return []
+  const before = document.file.text.slice(0, partial.start)
+  // The end mark of a heredoc, and what is inside of `env(…)`, are the user's own. Nothing can follow a text without a space.
+  if (/(?:<<|")$/.test(before) || isInCall(place, offset)) return []
   return replacing(
     partial,
     isAtKeyword(place, partial)
@@ -50,6 +51,10 @@ function textBefore({ argument }: GatewayPlace, offset: number): Span | "other" 
   if (argument.form === "heredoc") return start < offset ? "other" : undefined
   if (start >= offset || offset >= end) return undefined
   return file.text.slice(start, offset).includes("${") ? "other" : file.span(start + 1, offset)
+}
+
+function isInCall({ argument }: GatewayPlace, offset: number): boolean {
+  return argument?.kind === "call" && argument.name.span.end < offset && offset < argument.span.end
 }
 
 function isAtKeyword({ statement }: GatewayPlace, partial: Span): boolean {

@@ -1,7 +1,7 @@
 import { analyse, type Compiled } from "../compile.ts"
 import { type Diagnostic, Report, type TextEdit } from "../core/diagnostic.ts"
 import type { Files } from "../core/files.ts"
-import { Project } from "../core/load.ts"
+import { Project, resolvePath } from "../core/load.ts"
 import { SourceFile, type Span, textOf } from "../core/source.ts"
 import type { Document } from "../gateway/ast.ts"
 import { formatPresent } from "../gateway/format-present.ts"
@@ -219,9 +219,21 @@ export class LanguageService {
       : hoverGateway(document, offset, analysis)
   }
 
-  /** Where the name at an offset is declared. */
+  /** Where the name at an offset is declared, or the files whose path is there. */
   async definition(path: string, offset: number): Promise<readonly Span[]> {
-    return (await this.#usesAt(path, offset)).filter(({ declares }) => declares).map(({ span }) => span)
+    const uses = await this.#usesAt(path, offset)
+    if (uses.length === 0) return this.#filesNamedAt(path, offset)
+    return uses.filter(({ declares }) => declares).map(({ span }) => span)
+  }
+
+  #filesNamedAt(path: string, offset: number): Span[] {
+    const text = this.#read(path)?.text ?? ""
+    const start =
+      offset - (/[\w./*@-]*$/.exec(text.slice(Math.max(0, offset - 200), offset))?.[0].length ?? 0)
+    const written = /^[\w./*@-]+\.\w+/.exec(text.slice(start, start + 400))?.[0]
+    const resolved = written === undefined ? undefined : resolvePath(path, written)
+    if (resolved === undefined) return []
+    return this.#files.glob(resolved).paths.flatMap((each) => this.#read(each)?.span(0, 0) ?? [])
   }
 
   /** Where the name at an offset is used, with its declaration. */
@@ -443,11 +455,9 @@ export class LanguageService {
 
   #yamlTerms(path: string, { program, names, insight }: Analysis): YamlTerms {
     const folder = path.slice(0, path.lastIndexOf("/") + 1)
-    const filesBeside = (pattern: string) =>
-      this.#files.glob(`${folder}${pattern}`).paths.flatMap((each) => {
-        return each === path ? [] : [each.slice(folder.length)]
-      })
-    return { program, names, routes: () => [...insight.routes.keys()].map(({ key }) => key), filesBeside }
+    const files = (pattern: string) =>
+      this.#files.glob(pattern).paths.flatMap((each) => (each === path ? [] : relativePath(folder, each)))
+    return { program, names, routes: () => [...insight.routes.keys()].map(({ key }) => key), files }
   }
 
   /** A file of gateway.conf, also one that no other includes yet. */
@@ -465,6 +475,14 @@ export class LanguageService {
     const read = this.#files.read(path, Number.POSITIVE_INFINITY)
     return read.kind === "bytes" ? new SourceFile(path, new TextDecoder().decode(read.bytes)) : undefined
   }
+}
+
+/** A path of the project from a folder of it, which ends with `/` or is empty. */
+function relativePath(folder: string, path: string): string {
+  const [from, to] = [folder.split("/").slice(0, -1), path.split("/")]
+  let same = 0
+  while (same < from.length && from[same] === to[same]) same++
+  return [...from.slice(same).map(() => ".."), ...to.slice(same)].join("/")
 }
 
 /** Files of tests: of models, and of the gateway. */

@@ -33,13 +33,13 @@ interface YamlSchema {
   readonly definitions?: Readonly<Record<string, YamlSchema>>
 }
 
-/** What help for YAML files needs to know of a project. `filesBeside`: paths of files that match a pattern, relative to the YAML file's folder. */
+/** What help for YAML files needs to know of a project. `files`: paths of the project's files that match a pattern, relative to the YAML file's folder. */
 export interface YamlTerms {
   readonly program: Program
   readonly names: ProjectNames
   /** The keys of all routes: `GET /v1/orders/{id}`. */
   readonly routes: () => readonly string[]
-  readonly filesBeside: (pattern: string) => readonly string[]
+  readonly files: (pattern: string) => readonly string[]
 }
 
 /** TypeScript infers a type of each file; all are JSON Schemas. */
@@ -75,6 +75,7 @@ interface YamlPlace {
   readonly map: YAMLMap | undefined
   readonly outer: YAMLMap | undefined
   readonly document: Document
+  readonly scalar: string
 }
 
 /** What can be written at an offset of a file of tests, or of `fga.mod`: keys, words, and names of the project. */
@@ -123,7 +124,15 @@ function placeOf(text: string, isMeant: (scalar: Scalar) => boolean): YamlPlace 
         const path = pathOf(ancestors as readonly Node[], isKey)
         const maps = (ancestors as readonly Node[]).filter((each) => isMap(each))
         const startsLine = /(?:^|\n)\s*$/.test(text.slice(0, scalar.range?.[0] ?? 0))
-        place = { path, isKey, startsLine, map: maps.at(-1), outer: maps.at(-2), document }
+        place = {
+          path,
+          isKey,
+          startsLine,
+          map: maps.at(-1),
+          outer: maps.at(-2),
+          document,
+          scalar: String(scalar.value),
+        }
         return visit.BREAK
       },
     })
@@ -205,11 +214,12 @@ function keysAt(
 
 /** Words of the schema, and names that the key asks for. */
 function valuesAt(
-  { path, isKey, map, document }: YamlPlace,
+  place: YamlPlace,
   root: YamlSchema,
   partial: string,
   terms: YamlTerms,
 ): CompletionProposal[] {
+  const { path, isKey, map, document } = place
   if (isKey) return []
   const words = schemasAt(root, path).flatMap(({ enum: all = [], const: only, type }) => [
     ...[...all, ...(only === undefined ? [] : [only])].map(String),
@@ -220,6 +230,8 @@ function valuesAt(
     ...words.map((label): CompletionProposal => ({ label, kind: "word" })),
     ...namesFor(key, partial, map, terms),
     ...(key === "as" ? callersIn(document) : []),
+    ...(key === "request" ? requests(place, terms) : []),
+    ...(key === "name" && path.at(-2) === "condition" ? startingWith("condition ", "name", terms) : []),
   ]
 }
 
@@ -242,18 +254,38 @@ function namesFor(
     if (set === null) return types.map((each) => ({ ...each, insert: `${each.label}:` }))
     return relationsOf(set[1], terms).map((each) => ({ ...each, label: `${set[0]}${each.label}` }))
   }
-  if (key === "name" && textIn(map, "context") !== undefined) return startingWith("condition ", "name", terms)
   if (key === "subscription" || key === "product" || key === "api" || key === "issuer")
     return named(key, terms)
   if (key === "route") return terms.routes().map((label) => ({ label, kind: "operation" }))
-  if (key === "model_file") return paths(["*.fga", "fga.mod"], terms)
-  if (key === "contents") return paths(["**/*.fga"], terms)
-  if (key === "tuple_file" || key === "tuple_files") return paths(["*.yaml", "*.json", "*.csv"], terms)
+  if (key === "issuers-down") return named("issuer", terms)
+  if (key === "signature" || key === "secret") return named("secret", terms)
+  return pathsFor(key, terms)
+}
+
+function pathsFor(key: string | undefined, { files }: YamlTerms): CompletionProposal[] {
+  const paths = (...patterns: string[]) => patterns.flatMap(files)
+  const values = (all: readonly string[]) =>
+    all.map((label): CompletionProposal => ({ label, kind: "value" }))
+  if (key === "model_file") return values(paths("**/*.fga", "**/fga.mod"))
+  if (key === "config") return values(paths("**/gateway.conf", "**/gateway.*.conf"))
+  if (key === "contents") return values(paths("**/*.fga").filter((path) => !path.startsWith("../")))
+  if (key === "tuple_file" || key === "tuple_files")
+    return values(paths("**/*.yaml", "**/*.json", "**/*.csv").filter((path) => !path.includes("/")))
   return []
 }
 
-function paths(patterns: readonly string[], { filesBeside }: YamlTerms): CompletionProposal[] {
-  return patterns.flatMap(filesBeside).map((label) => ({ label, kind: "value" }))
+/** Requests that the routes are for: `GET /orders/1`. Behind a method, paths only. */
+function requests({ scalar }: YamlPlace, { routes }: YamlTerms): CompletionProposal[] {
+  const written = scalar.slice(0, scalar.indexOf(placeholder))
+  const method = /^([A-Z]+) $/.exec(written)?.[1]
+  return routes().flatMap((route): CompletionProposal[] => {
+    const [of = "", path = ""] = route.split(" ")
+    const own = of === "*" ? (method ?? "GET") : of
+    const filled = path.replaceAll(/\{\w+\*?\}/g, "1")
+    if (method === undefined)
+      return written === "" ? [{ label: `${own} ${filled}`, kind: "operation", detail: route }] : []
+    return own === method ? [{ label: filled, kind: "operation", detail: route }] : []
+  })
 }
 
 /** The names of callers that a document gives, to all of its tests or to one. */
@@ -269,7 +301,7 @@ function callersIn(document: Document): CompletionProposal[] {
 }
 
 function named(
-  kind: "api" | "backend" | "issuer" | "product" | "store" | "subscription",
+  kind: "api" | "backend" | "issuer" | "product" | "secret" | "store" | "subscription",
   { program }: YamlTerms,
 ): CompletionProposal[] {
   return program.all(kind).map(({ name }) => ({ label: name, kind: "name", detail: kind }))

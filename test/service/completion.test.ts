@@ -147,6 +147,8 @@ describe("in gateway.conf", () => {
     ],
     ["nothing behind an expression", '"${region}"', '"${region}-│"', [], []],
     ["nothing in a heredoc", '"${region}"', "<<END\n│\nEND\n", [], []],
+    ["nothing directly behind a text", 'path "/shop"', 'path "/shop"│', [], []],
+    ["nothing in the default of a variable", 'env("KEY")', 'env(KEY, "│")', [], []],
     ["no mark of a heredoc", '"${region}"', "<<│\n", [], []],
     [
       "a section of a block with a mistake",

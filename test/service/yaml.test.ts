@@ -23,6 +23,10 @@ type order
   relations
     define owner: [user, group#member]
     define viewer: owner
+    define guest: [user with inside]
+condition inside(ip: ipaddress) {
+  ip.in_cidr("10.0.0.0/8")
+}
 `
 
 async function serviceAt(path: string, text: string) {
@@ -56,6 +60,12 @@ describe("completion in tests", () => {
       ["name", "model"],
     ],
     ["keys of a tuple", "a.fga.yaml", "tuples:\n  - { user: user:a, │ }", ["relation", "object"], ["tests"]],
+    ["models of other folders", "models/tests/a.fga.yaml", "model_file: │", ["../core.fga"], ["core.fga"]],
+    ["the gateway.conf", "tests/a.gw.yaml", "config: │", ["../gateway.conf"], []],
+    ["requests", "a.gw.yaml", "tests:\n  - request: │\n", ["GET /shop/orders/1"], []],
+    ["paths of a method", "a.gw.yaml", "tests:\n  - request: GET /│\n", ["/shop/orders/1"], []],
+    ["no paths of another method", "a.gw.yaml", "tests:\n  - request: PUT /│\n", [], ["/shop/orders/1"]],
+    ["conditions", "a.fga.yaml", "tuples:\n  - condition: { name: │ }\n", ["inside"], []],
     ["files of models", "models/a.fga.yaml", "model_file: │", ["core.fga", "fga.mod"], []],
     [
       "relations of the object",
@@ -117,6 +127,18 @@ test("hover over a key says what it means, over a name where it is declared", as
   expect((await service.hover("a.fga.yaml", offset))?.markdown).toBe("The relation, as the model defines it.")
   const name = await service.hover("a.fga.yaml", text.indexOf("owner") - 1)
   expect(name?.markdown).toContain("define owner: [user, group#member]")
+})
+
+test.each([
+  ["gateway.conf", conf.replace("models/fga.mod", "models/│fga.mod"), ["models/fga.mod"]],
+  ["models/fga.mod", 'schema: "1.2"\ncontents:\n  - core│.fga\n', ["models/core.fga"]],
+  ["models/tests/a.fga.yaml", "model_file: ../fga│.mod\n", ["models/fga.mod"]],
+  ["more.conf", 'include "models/│*.fga"\n', ["models/core.fga"]],
+  ["more.conf", 'include "models/│none.fga"\n', []],
+])("a path in %s leads to its files", async (path, text, files) => {
+  const { service, offset } = await serviceAt(path, text)
+  const found = await service.definition(path, offset)
+  expect(found.map(({ file, start }) => [file.path, start])).toEqual(files.map((each) => [each, 0]))
 })
 
 test("open tests of models have findings, also if no store names them", async () => {

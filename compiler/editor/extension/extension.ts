@@ -64,7 +64,11 @@ async function start(folder: vscode.WorkspaceFolder): Promise<void> {
           pattern: `${cwd}/**/${name}`,
         })),
       ],
-      synchronize: { fileEvents: vscode.workspace.createFileSystemWatcher("**/*.{conf,fga,mod,yaml,xml}") },
+      synchronize: {
+        fileEvents: vscode.workspace.createFileSystemWatcher(
+          "**/*.{conf,csv,fga,json,jsonl,mod,xml,yaml,yml}",
+        ),
+      },
     },
   )
   clients.set(folder.uri.toString(), client)
