@@ -10,20 +10,38 @@ import { completeExpression, expressionAt } from "./expression-help.ts"
 import { type GatewayPlace, placeInGateway } from "./gateway-place.ts"
 import { statementMarkdown } from "./hover.ts"
 import { partialWord, replacing } from "./partial-word.ts"
-import { closersAt } from "./unclosed.ts"
+import { closedLine, lineEndOf } from "./unclosed.ts"
 
 /** What can be written at an offset of gateway.conf: keywords of the block, words and names of the statement, names of an expression. */
 export function completeGateway(document: Document, offset: number, terms: ArgumentTerms): Completion[] {
   const { file, comments } = document
   if (comments.some(({ span }) => span.start < offset && offset <= span.end)) return []
-  const closers = closersAt(file, offset)
-  if (closers === "") return completeAt(document, offset, terms)
-  const closed = `${file.text.slice(0, offset)}${closers}${file.text.slice(offset)}`
-  return completeAt(parseFile(new SourceFile(file.path, closed)).document, offset, terms)
+  const place = placeInGateway(document, offset)
+  const closed = closedLine(file, offset)
+  if (closed === undefined) return completeAt(place, file, offset, terms)
+  const lineStart = file.text.lastIndexOf("\n", offset - 1) + 1
+  const read = (text: string) => parseFile(new SourceFile(file.path, text)).document
+  // In a heredoc, the line has no statements of its own.
+  if (place.argument?.kind === "text" && place.argument.span.start < lineStart) {
+    const whole = read(`${file.text.slice(0, lineStart)}${closed}${file.text.slice(lineEndOf(file, offset))}`)
+    return completeAt(placeInGateway(whole, offset), whole.file, offset, terms)
+  }
+  // Parsing one line takes less time than the whole file; the spaces keep the offsets.
+  const line = read(`${" ".repeat(lineStart)}${closed}`)
+  return completeAt(
+    placeInGateway(line, offset, placeInGateway(document, lineStart)),
+    line.file,
+    offset,
+    terms,
+  )
 }
 
-function completeAt(document: Document, offset: number, terms: ArgumentTerms): Completion[] {
-  const place = placeInGateway(document, offset)
+function completeAt(
+  place: GatewayPlace,
+  file: SourceFile,
+  offset: number,
+  terms: ArgumentTerms,
+): Completion[] {
   const expression = expressionAt(place, offset)
   if (expression !== undefined) {
     const { replaces, proposals } = completeExpression(expression, offset, place, terms)
@@ -32,8 +50,8 @@ function completeAt(document: Document, offset: number, terms: ArgumentTerms): C
   const text = textBefore(place, offset)
   if (text === "other") return []
   if (text !== undefined) return replacing(text, argumentProposals(place, text, terms, true))
-  const partial = partialWord(document.file, offset, /[\w.:/*@%+-]*$/)
-  const before = document.file.text.slice(0, partial.start)
+  const partial = partialWord(file, offset, /[\w.:/*@%+-]*$/)
+  const before = file.text.slice(0, partial.start)
   // The end mark of a heredoc, and what is inside of `env(…)`, are the user's own. Nothing can follow a text without a space.
   if (/(?:<<|")$/.test(before) || isInCall(place, offset)) return []
   return replacing(

@@ -25,18 +25,23 @@ export function rowOf(block: BlockName, keyword: string): StatementRow | undefin
   return blocks[block].rows.find((row) => row.keyword === keyword) ?? blocks[block].anyKeyword
 }
 
-/** Follows the statements of a document down to an offset. */
-export function placeInGateway(document: Document, offset: number): GatewayPlace {
+/** Follows the statements of a document down to an offset. `around`: where the document stands, if it is a part of a file. */
+export function placeInGateway(
+  document: Document,
+  offset: number,
+  around?: Pick<GatewayPlace, "block" | "outer" | "siblings">,
+): GatewayPlace {
   const { text } = document.file
-  const outer: Statement[] = []
-  let block: BlockName = "file"
+  const outer: Statement[] = [...(around?.outer ?? [])]
+  const depth = outer.length
+  let block: BlockName = around?.block ?? "file"
   let statements = document.statements
   for (;;) {
-    const around = statements.find((each) => innerBlock(each, offset) !== undefined)
-    const next: BlockName | undefined = around === undefined ? undefined : blockNameOf(block, around)
-    if (around === undefined || next === undefined) break
-    outer.push(around)
-    const inner = innerBlock(around, offset)
+    const opened = statements.find((each) => innerBlock(each, offset) !== undefined)
+    const next: BlockName | undefined = opened === undefined ? undefined : blockNameOf(block, opened)
+    if (opened === undefined || next === undefined) break
+    outer.push(opened)
+    const inner = innerBlock(opened, offset)
     statements = inner?.statements ?? []
     // `else when` has its statement where others have a block.
     if (inner !== undefined) block = next
@@ -44,7 +49,8 @@ export function placeInGateway(document: Document, offset: number): GatewayPlace
   const statement = statements.find((each) => isInHead(each, offset, text))
   const row = statement === undefined ? undefined : rowOf(block, statement.keyword.text)
   const argument = statement?.args.find(({ span }) => span.start <= offset && offset <= span.end)
-  return { block, statement, row, argument, outer, siblings: statements }
+  const siblings = outer.length > depth ? statements : [...(around?.siblings ?? []), ...statements]
+  return { block, statement, row, argument, outer, siblings }
 }
 
 /** The name of the block that a statement opens. */

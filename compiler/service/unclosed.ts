@@ -11,23 +11,26 @@ const closers: Readonly<Record<Open, string>> = {
 }
 
 /**
- * What has to be inserted at an offset so that texts and expressions of its line end there: while `"order:${path.` is being written, neither has an end,
- * and what follows on the line would belong to them. The empty text if all end.
+ * The line of an offset with what has to be inserted there so that its texts and expressions end: while `"order:${path.` is being written, neither has an end,
+ * and what follows on the line would belong to them. Undefined if all end.
  */
-export function closersAt({ text }: SourceFile, offset: number): string {
-  const lineStart = text.lastIndexOf("\n", offset - 1) + 1
-  const lineEnd = text.indexOf("\n", offset)
-  const before = text.slice(lineStart, offset)
-  const after = text.slice(offset, lineEnd === -1 ? undefined : lineEnd)
+export function closedLine(file: SourceFile, offset: number): string | undefined {
+  const { text } = file
+  const before = text.slice(text.lastIndexOf("\n", offset - 1) + 1, offset)
+  const after = text.slice(offset, lineEndOf(file, offset))
   const open = openAfter(before, [])
-  if (open.length === 0 || openAfter(after, open).length === 0) return ""
+  if (open.length === 0 || openAfter(after, open).length === 0) return undefined
   const ends = open.toReversed().map((each) => closers[each])
   // As few as possible: the line can have the end of the text, and lack that of the expression.
-  for (let count = 1; count < ends.length; count++) {
-    const inserted = ends.slice(0, count).join("")
-    if (openAfter(after, open.slice(0, -count)).length === 0) return inserted
-  }
-  return ends.join("")
+  const fits = (count: number) => openAfter(after, open.slice(0, open.length - count)).length === 0
+  let count = 1
+  while (count < ends.length && !fits(count)) count++
+  return `${before}${ends.slice(0, count).join("")}${after}`
+}
+
+export function lineEndOf({ text }: SourceFile, offset: number): number {
+  const end = text.indexOf("\n", offset)
+  return end === -1 ? text.length : end
 }
 
 /** What is open after a part of a line. `open`: what is open before it, the outermost first. */

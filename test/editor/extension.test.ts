@@ -206,6 +206,9 @@ describe("results of tests", () => {
     expect(() => outcomesOf("")).toThrow("sallyport printed nothing")
     const printed = { findings: [{ message: "SP6012: this file is empty" }], stores: [], gateways: [] }
     expect(() => outcomesOf(JSON.stringify(printed))).toThrow("SP6012: this file is empty")
+    const place = { file: "models/acme.fga.yaml", start: { line: 7, column: 3, offset: 80 } }
+    const failed = { findings: [{ title: "Model test fails", detail: "check of `a`", place }] }
+    expect(() => outcomesOf(JSON.stringify(failed))).toThrow("models/acme.fga.yaml:7: check of `a`")
   })
 
   test("a file with a mistake of YAML has no tests, or those before it", () => {

@@ -61,6 +61,7 @@ interface PrintedRun {
     readonly message?: string
     readonly title?: string
     readonly detail?: string
+    readonly place?: { readonly file: string; readonly start: { readonly line: number } }
   }[]
   readonly stores?: readonly { readonly tests: readonly PrintedTest[] }[]
   readonly gateways?: readonly { readonly tests: readonly PrintedTest[] }[]
@@ -78,14 +79,19 @@ export function outcomesOf(printed: string): TestOutcome[] {
     throw new Error(printed.trim() === "" ? "sallyport printed nothing" : printed.trim())
   }
   const tests = [...(run.stores ?? []), ...(run.gateways ?? [])].flatMap((suite) => suite.tests)
-  if (tests.length === 0 && run.findings.length > 0)
-    throw new Error(run.findings.map(({ message, title, detail }) => message ?? detail ?? title).join("\n"))
+  if (tests.length === 0 && run.findings.length > 0) throw new Error(run.findings.map(findingText).join("\n"))
   return tests.map(({ name, line, passed, failures = [], questions = [] }) => {
     const wrong = [...failures, ...questions.filter((each) => each.passed === false)]
     const shown = wrong.map(failureOf)
     const unsaid = !passed && shown.length === 0 ? [{ message: "the test failed", line: line - 1 }] : []
     return { name, line: line - 1, failures: [...shown, ...unsaid] }
   })
+}
+
+/** With its place: a mistake of the project, e.g. a failed test of its model, keeps the tests of every file from running. */
+function findingText({ message, title, detail, place }: PrintedRun["findings"][number]): string {
+  const at = place === undefined ? "" : `${place.file}:${place.start.line}: `
+  return `${at}${message ?? detail ?? title}`
 }
 
 function failureOf({
