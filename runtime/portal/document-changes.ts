@@ -42,8 +42,18 @@ function operationChanges(key: string, old: Side, next: Side): DocumentChange[] 
   responseChanges(old, next, texts)
   const demands = ({ operation }: Side) => JSON.stringify(operation.operation["security"] ?? [])
   if (demands(old) !== demands(next)) texts.add("breaking", "needs other credentials")
+  const [limits, nextLimits] = [old, next].map(limitWords)
+  if (limits !== nextLimits)
+    texts.add("changed", `allows ${nextLimits ?? "any number of calls"} (before: ${limits ?? "any number"})`)
   if (texts.list.length === 0 && whole(old) !== whole(next)) texts.add("changed", "is described differently")
   return texts.list
+}
+
+/** The limits that the compiler writes into a document; undefined: there are none. */
+function limitWords({ operation: { operation } }: Side): string | undefined {
+  const limits = listOf(operation["x-rate-limits"]).map(objectOf)
+  if (limits.length === 0) return undefined
+  return limits.map(({ calls, periodSeconds }) => `${calls} calls in ${periodSeconds} s`).join(" and ")
 }
 
 function whole({ document, operation }: Side): string {

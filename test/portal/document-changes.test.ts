@@ -89,6 +89,20 @@ test("a response that is gone is breaking, and other words are a change", () => 
   ])
 })
 
+test("limits are told with their numbers", () => {
+  const limited = (...calls: number[]) =>
+    documentWith({ "x-rate-limits": calls.map((each) => ({ calls: each, periodSeconds: 60, by: "ip" })) })
+  expect(changes(limited(100), limited(120))).toEqual([
+    "changed: POST / allows 120 calls in 60 s (before: 100 calls in 60 s)",
+  ])
+  expect(changes(base, limited(5, 9))).toEqual([
+    "changed: POST / allows 5 calls in 60 s and 9 calls in 60 s (before: any number)",
+  ])
+  expect(changes(limited(5), base)).toEqual([
+    "changed: POST / allows any number of calls (before: 5 calls in 60 s)",
+  ])
+})
+
 test("a hostile document ends the comparison early", () => {
   const deep = (levels: number): object =>
     levels === 0
