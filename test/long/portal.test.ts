@@ -177,6 +177,7 @@ describeBrowser("the developer portal in a browser", () => {
     await page.getByRole("link", { name: "Swagger UI" }).click()
     await page.waitForURL(`${portal.url}/swagger/orders/v2`)
     await page.getByText("Orders of customers.").waitFor()
+    await page.locator(".opblock").nth(2).waitFor()
     expect(await page.locator(".opblock").count()).toBe(3)
     await page.getByRole("button", { name: "Authorize" }).click()
     const dialog = page.locator(".modal-ux")
@@ -193,9 +194,11 @@ describeBrowser("the developer portal in a browser", () => {
     expect(await page.evaluate("localStorage.length + sessionStorage.length")).toBe(0)
     for (const colorScheme of ["dark", "light"] as const) {
       await page.emulateMedia({ colorScheme })
+      // The page hears of the change a moment later.
+      await expect
+        .poll(() => page.evaluate("document.documentElement.classList.contains('dark-mode')"))
+        .toBe(colorScheme === "dark")
       await keepScreenshots(page, `portal-swagger-${colorScheme}`)
-      const isDark = await page.evaluate("document.documentElement.classList.contains('dark-mode')")
-      expect(isDark).toBe(colorScheme === "dark")
     }
     await page.setViewportSize({ width: 390, height: 844 })
     await expect.poll(() => page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBe(0)
