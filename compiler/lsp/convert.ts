@@ -4,6 +4,7 @@ import {
   DiagnosticSeverity,
   DiagnosticTag,
   type DocumentSymbol,
+  type Location,
   type CodeLens as LspCodeLens,
   type Diagnostic as LspDiagnostic,
   type InlayHint as LspInlayHint,
@@ -66,6 +67,10 @@ export function diagnosticOf(finding: Diagnostic, uriOf: UriOf): LspDiagnostic {
 
 export function editsOf(edits: readonly TextEdit[]): LspTextEdit[] {
   return edits.map(({ span, text }) => ({ range: rangeOf(span), newText: text }))
+}
+
+export function locationsOf(spans: readonly Span[], uriOf: UriOf): Location[] {
+  return spans.map((span) => ({ uri: uriOf(span.file.path), range: rangeOf(span) }))
 }
 
 /** Edits of several files. */

@@ -20,6 +20,7 @@ import {
   editsOf,
   encodedTokens,
   inlayHintOf,
+  locationsOf,
   offsetOf,
   rangeOf,
   symbolOf,
@@ -83,11 +84,17 @@ export class EditorServer {
     return { contents: { kind: MarkupKind.Markdown, value: found.markdown }, range: rangeOf(found.span) }
   }
 
-  async places(what: "definition" | "references", uri: string, position: Position) {
-    const found = await this.#at(uri, position, async ({ service, uriOf }, path, offset) => {
-      const spans = await service[what](path, offset)
-      return spans.map((span) => ({ uri: uriOf(span.file.path), range: rangeOf(span) }))
-    })
+  async definition(uri: string, position: Position) {
+    const found = await this.#at(uri, position, async ({ service, uriOf }, path, offset) =>
+      locationsOf(await service.definition(path, offset), uriOf),
+    )
+    return found ?? []
+  }
+
+  async references(uri: string, position: Position, withDeclaration: boolean) {
+    const found = await this.#at(uri, position, async ({ service, uriOf }, path, offset) =>
+      locationsOf(await service.references(path, offset, withDeclaration), uriOf),
+    )
     return found ?? []
   }
 

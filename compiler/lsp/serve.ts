@@ -135,11 +135,9 @@ function offerFormatting({ client }: Connection, folders: readonly string[]): vo
 function answer(connection: Connection, server: () => EditorServer): void {
   connection.onCompletion(({ textDocument, position }) => server().completion(textDocument.uri, position))
   connection.onHover(({ textDocument, position }) => server().hover(textDocument.uri, position))
-  connection.onDefinition(({ textDocument, position }) =>
-    server().places("definition", textDocument.uri, position),
-  )
-  connection.onReferences(({ textDocument, position }) =>
-    server().places("references", textDocument.uri, position),
+  connection.onDefinition(({ textDocument, position }) => server().definition(textDocument.uri, position))
+  connection.onReferences(({ textDocument, position, context }) =>
+    server().references(textDocument.uri, position, context?.includeDeclaration !== false),
   )
   connection.onPrepareRename(({ textDocument, position }) => server().name(textDocument.uri, position))
   connection.onRenameRequest(({ textDocument, position, newName }) =>

@@ -236,9 +236,10 @@ export class LanguageService {
     return this.#files.glob(resolved).paths.flatMap((each) => this.#read(each)?.span(0, 0) ?? [])
   }
 
-  /** Where the name at an offset is used, with its declaration. */
-  async references(path: string, offset: number): Promise<readonly Span[]> {
-    return (await this.#usesAt(path, offset)).map(({ span }) => span)
+  /** Where the name at an offset is used, with its declaration or without. */
+  async references(path: string, offset: number, withDeclaration = true): Promise<readonly Span[]> {
+    const uses = await this.#usesAt(path, offset)
+    return uses.filter(({ declares }) => withDeclaration || !declares).map(({ span }) => span)
   }
 
   /** The name at an offset, which can be renamed. */

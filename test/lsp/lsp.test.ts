@@ -165,6 +165,11 @@ test("hover, definition and references, over files and languages", async () => {
     ...[at("acme.fga", "owner: "), at("acme.fga", "owner\n")],
     ...[at("acme.fga.yaml", "owner,"), at("acme.fga.yaml", "owner: true")],
   ])
+  const without = await client.ask<Location[]>("references", "acme.fga", {
+    ...position("acme.fga", "owner: "),
+    context: { includeDeclaration: false },
+  })
+  expect(without).toEqual(used.slice(1))
 })
 
 test("completion and hover in expressions", async () => {
