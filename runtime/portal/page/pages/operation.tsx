@@ -1,13 +1,6 @@
 import { useSignal } from "@preact/signals"
 import { useLoaded } from "../../../control/console/page/loaded.ts"
-import {
-  Badge,
-  Failed,
-  Loading,
-  PageHead,
-  Panel,
-  Scroll,
-} from "../../../control/console/page/parts/basic.tsx"
+import { Badge, Failed, Loading, PageHead, Panel, Table } from "../../../control/console/page/parts/basic.tsx"
 import { addressOf, place } from "../../../control/console/page/router.ts"
 import type { DocumentObject, DocumentValue, ExampleLanguage, OperationAnswer } from "../../api.ts"
 import { Contents } from "../parts/contents.tsx"
@@ -88,33 +81,21 @@ function Parameters({ found: { operation, schemas } }: { readonly found: Operati
   if (parameters.length === 0) return null
   return (
     <Panel title="Parameters">
-      <Scroll label="Parameters">
-        <table>
-          <thead>
-            <tr>
-              <th>Name</th>
-              <th>In</th>
-              <th>Type</th>
-            </tr>
-          </thead>
-          <tbody>
-            {parameters.map((each) => (
-              <tr key={`${String(each["in"])} ${String(each["name"])}`}>
-                <th scope="row">
-                  <code>{String(each["name"])}</code>{" "}
-                  {each["required"] === true && <span class="required">required</span>}{" "}
-                  <Marks schema={each} />
-                </th>
-                <td>{String(each["in"])}</td>
-                <td>
-                  <TypeLine schema={schemaOf(each)} schemas={schemas} />
-                  <AboutParameter parameter={each} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
+      <Table label="Parameters" columns={["Name", "In", "Type"]}>
+        {parameters.map((each) => (
+          <tr key={`${String(each["in"])} ${String(each["name"])}`}>
+            <th scope="row">
+              <code>{String(each["name"])}</code>{" "}
+              {each["required"] === true && <span class="required">required</span>} <Marks schema={each} />
+            </th>
+            <td>{String(each["in"])}</td>
+            <td>
+              <TypeLine schema={schemaOf(each)} schemas={schemas} />
+              <AboutParameter parameter={each} />
+            </td>
+          </tr>
+        ))}
+      </Table>
     </Panel>
   )
 }

@@ -1,6 +1,6 @@
 import { digits, msText, sizeText } from "../../../control/console/page/format.ts"
 import { useLoaded } from "../../../control/console/page/loaded.ts"
-import { Failed, Loading, Panel, Scroll } from "../../../control/console/page/parts/basic.tsx"
+import { Failed, Loading, Panel, Table } from "../../../control/console/page/parts/basic.tsx"
 import { type Line, Plot } from "../../../control/console/page/parts/plot.tsx"
 import type { OwnUsageAnswer } from "../../api.ts"
 import { moneyText } from "../money.ts"
@@ -45,27 +45,18 @@ export function OwnUsage({ path }: { readonly path: string }) {
 
 function Operations({ operations }: { readonly operations: OwnUsageAnswer["operations"] }) {
   return (
-    <Scroll label="Usage by operation">
-      <table>
-        <thead>
-          <tr>
-            <th>API</th>
-            <th>Operation</th>
-            <th class="number">Calls</th>
-            <th class="number">Failed</th>
-          </tr>
-        </thead>
-        <tbody>
-          {operations.map(({ api, version, operation, calls, failed }) => (
-            <tr key={`${api} ${version} ${operation}`}>
-              <td>{api === null ? "others" : `${api} ${version ?? ""}`}</td>
-              <td>{operation === null ? "–" : <code>{operation}</code>}</td>
-              <td class="number">{calls.toLocaleString()}</td>
-              <td class="number">{failed.toLocaleString()}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
+    <Table
+      label="Usage by operation"
+      columns={["API", "Operation", { number: "Calls" }, { number: "Failed" }]}
+    >
+      {operations.map(({ api, version, operation, calls, failed }) => (
+        <tr key={`${api} ${version} ${operation}`}>
+          <td>{api === null ? "others" : `${api} ${version ?? ""}`}</td>
+          <td>{operation === null ? "–" : <code>{operation}</code>}</td>
+          <td class="number">{calls.toLocaleString()}</td>
+          <td class="number">{failed.toLocaleString()}</td>
+        </tr>
+      ))}
+    </Table>
   )
 }

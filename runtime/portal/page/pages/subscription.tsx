@@ -2,14 +2,7 @@ import { useSignal } from "@preact/signals"
 import { call } from "../../../control/console/page/client.ts"
 import { momentText } from "../../../control/console/page/format.ts"
 import { useLoaded } from "../../../control/console/page/loaded.ts"
-import {
-  Empty,
-  Failed,
-  Loading,
-  PageHead,
-  Panel,
-  Scroll,
-} from "../../../control/console/page/parts/basic.tsx"
+import { Empty, Failed, Loading, PageHead, Panel, Table } from "../../../control/console/page/parts/basic.tsx"
 import { Dialog } from "../../../control/console/page/parts/dialog.tsx"
 import { KeysOnce } from "../../../control/console/page/parts/keys-once.tsx"
 import { LimitsPanel } from "../../../control/console/page/parts/limits.tsx"
@@ -161,24 +154,11 @@ function Keys(props: { readonly subscription: OwnSubscription; readonly onRotate
   )
   return (
     <Panel title="Keys" aside="Replace one while the other is in use">
-      <Scroll label="Keys">
-        <table>
-          <thead>
-            <tr>
-              <th>Key</th>
-              <th>Begins with</th>
-              <th>Made</th>
-              <th>Last used</th>
-              <th>Action</th>
-            </tr>
-          </thead>
-          <tbody>
-            {(["primary", "secondary"] as const).map((name) =>
-              row(name, name === "primary" ? primary : secondary),
-            )}
-          </tbody>
-        </table>
-      </Scroll>
+      <Table label="Keys" columns={["Key", "Begins with", "Made", "Last used", "Action"]}>
+        {(["primary", "secondary"] as const).map((name) =>
+          row(name, name === "primary" ? primary : secondary),
+        )}
+      </Table>
     </Panel>
   )
 }
@@ -191,32 +171,20 @@ function Errors({ path }: { readonly path: string }) {
       {error.value !== undefined && <Failed error={error.value} retry={reload} />}
       {errors?.length === 0 && <Empty title="No call failed" />}
       {errors !== undefined && errors.length > 0 && (
-        <Scroll label="Failed calls">
-          <table>
-            <thead>
-              <tr>
-                <th>At</th>
-                <th>Call</th>
-                <th class="number">Status</th>
-                <th>Why</th>
-              </tr>
-            </thead>
-            <tbody>
-              {errors.map((each) => (
-                <tr key={each.id}>
-                  <td>{momentText(each.at)}</td>
-                  <td>
-                    <code>
-                      {each.method} {each.path}
-                    </code>
-                  </td>
-                  <td class="number">{each.status}</td>
-                  <td>{each.reason}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </Scroll>
+        <Table label="Failed calls" columns={["At", "Call", { number: "Status" }, "Why"]}>
+          {errors.map((each) => (
+            <tr key={each.id}>
+              <td>{momentText(each.at)}</td>
+              <td>
+                <code>
+                  {each.method} {each.path}
+                </code>
+              </td>
+              <td class="number">{each.status}</td>
+              <td>{each.reason}</td>
+            </tr>
+          ))}
+        </Table>
       )}
     </Panel>
   )

@@ -1,6 +1,6 @@
 import { agoText, momentText } from "../../../control/console/page/format.ts"
 import { useLoaded } from "../../../control/console/page/loaded.ts"
-import { Empty, Failed, Loading, PageHead, Scroll } from "../../../control/console/page/parts/basic.tsx"
+import { Empty, Failed, Loading, PageHead, Table } from "../../../control/console/page/parts/basic.tsx"
 import { addressOf, place } from "../../../control/console/page/router.ts"
 import type { OwnSubscriptionsAnswer } from "../../api.ts"
 import { about } from "../about.ts"
@@ -30,34 +30,25 @@ function List() {
       )}
       {found !== undefined && found.length > 0 && (
         <div class="panel">
-          <Scroll label="Subscriptions">
-            <table class="list">
-              <thead>
-                <tr>
-                  <th>Name</th>
-                  <th>What it is for</th>
-                  <th>Product</th>
-                  <th>State</th>
-                  <th>Made</th>
-                </tr>
-              </thead>
-              <tbody>
-                {found.map((each) => (
-                  <tr key={each.name}>
-                    <td>
-                      <a href={addressOf(["subscriptions", each.name])}>{each.name}</a>
-                    </td>
-                    <td>{each.label === "" ? <span class="quiet">–</span> : each.label}</td>
-                    <td>{each.product ?? <span class="quiet">–</span>}</td>
-                    <td>
-                      <StateBadge state={each.state} />
-                    </td>
-                    <td title={momentText(each.createdAt)}>{agoText(each.createdAt)}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </Scroll>
+          <Table
+            label="Subscriptions"
+            columns={["Name", "What it is for", "Product", "State", "Made"]}
+            class="list"
+          >
+            {found.map((each) => (
+              <tr key={each.name}>
+                <td>
+                  <a href={addressOf(["subscriptions", each.name])}>{each.name}</a>
+                </td>
+                <td>{each.label === "" ? <span class="quiet">–</span> : each.label}</td>
+                <td>{each.product ?? <span class="quiet">–</span>}</td>
+                <td>
+                  <StateBadge state={each.state} />
+                </td>
+                <td title={momentText(each.createdAt)}>{agoText(each.createdAt)}</td>
+              </tr>
+            ))}
+          </Table>
         </div>
       )}
     </>

@@ -2,7 +2,7 @@ import { useRef } from "preact/hooks"
 import type { StatusAnswer } from "../../../api.ts"
 import { status } from "../events.ts"
 import { agoText, counted, momentText, msText } from "../format.ts"
-import { Badge, Empty, Loading, PageHead, Panel, Scroll, type Tone } from "../parts/basic.tsx"
+import { Badge, Empty, Loading, PageHead, Panel, Scroll, Table, type Tone } from "../parts/basic.tsx"
 import { percentile } from "../rates.ts"
 
 type Traffic = NonNullable<StatusAnswer["traffic"]>
@@ -103,48 +103,35 @@ function useLatencies({ durations, bounds }: Traffic): (backend: string) => stri
 function Issuers({ issuers }: { readonly issuers: StatusAnswer["issuers"] }) {
   return (
     <Panel title="Issuers" aside="keys that tokens are verified with">
-      <Scroll label="Issuers">
-        <table>
-          <thead>
-            <tr>
-              <th>Issuer</th>
-              <th>Used by</th>
-              <th>State</th>
-              <th>Last confirmed</th>
-              <th>Keys</th>
-            </tr>
-          </thead>
-          <tbody>
-            {issuers.map(({ name, part, ready, keys, ageMs, reason }) => (
-              <tr key={`${part} ${name}`}>
-                <td class="strong">{name}</td>
-                <td>{part}</td>
-                <td>
-                  <Badge tone={ready ? (reason === null ? "good" : "warn") : "bad"}>
-                    {ready ? "ready" : "no keys"}
-                  </Badge>
-                  {reason !== null && <p class="quiet">{reason}</p>}
-                </td>
-                <td>
-                  {ageMs === null ? (
-                    <span class="quiet">never</span>
-                  ) : (
-                    agoText(new Date(Date.now() - ageMs).toISOString())
-                  )}
-                </td>
-                <td class="nowrap">
-                  {keys.map(({ id, algorithms }, at) => (
-                    <div key={`${at} ${id}`}>
-                      <code>{id ?? "without id"}</code> <span class="quiet">{algorithms.join(", ")}</span>
-                    </div>
-                  ))}
-                  {keys.length === 0 && <span class="quiet">–</span>}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
+      <Table label="Issuers" columns={["Issuer", "Used by", "State", "Last confirmed", "Keys"]}>
+        {issuers.map(({ name, part, ready, keys, ageMs, reason }) => (
+          <tr key={`${part} ${name}`}>
+            <td class="strong">{name}</td>
+            <td>{part}</td>
+            <td>
+              <Badge tone={ready ? (reason === null ? "good" : "warn") : "bad"}>
+                {ready ? "ready" : "no keys"}
+              </Badge>
+              {reason !== null && <p class="quiet">{reason}</p>}
+            </td>
+            <td>
+              {ageMs === null ? (
+                <span class="quiet">never</span>
+              ) : (
+                agoText(new Date(Date.now() - ageMs).toISOString())
+              )}
+            </td>
+            <td class="nowrap">
+              {keys.map(({ id, algorithms }, at) => (
+                <div key={`${at} ${id}`}>
+                  <code>{id ?? "without id"}</code> <span class="quiet">{algorithms.join(", ")}</span>
+                </div>
+              ))}
+              {keys.length === 0 && <span class="quiet">–</span>}
+            </td>
+          </tr>
+        ))}
+      </Table>
     </Panel>
   )
 }
@@ -153,28 +140,17 @@ function Certificates({ certificates }: { readonly certificates: StatusAnswer["c
   const sorted = [...certificates].sort((a, b) => Date.parse(a.notAfter) - Date.parse(b.notAfter))
   return (
     <Panel title="Certificates" aside="of the listeners, the next to end first">
-      <Scroll label="Certificates">
-        <table>
-          <thead>
-            <tr>
-              <th>Certificate</th>
-              <th>Hosts</th>
-              <th>Ends</th>
-            </tr>
-          </thead>
-          <tbody>
-            {sorted.map(({ name, hosts, notAfter }) => (
-              <tr key={name}>
-                <td class="strong">{name}</td>
-                <td>{hosts.length === 0 ? <span class="quiet">–</span> : hosts.join(", ")}</td>
-                <td>
-                  {momentText(notAfter)} <End leftMs={Date.parse(notAfter) - Date.now()} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
+      <Table label="Certificates" columns={["Certificate", "Hosts", "Ends"]}>
+        {sorted.map(({ name, hosts, notAfter }) => (
+          <tr key={name}>
+            <td class="strong">{name}</td>
+            <td>{hosts.length === 0 ? <span class="quiet">–</span> : hosts.join(", ")}</td>
+            <td>
+              {momentText(notAfter)} <End leftMs={Date.parse(notAfter) - Date.now()} />
+            </td>
+          </tr>
+        ))}
+      </Table>
     </Panel>
   )
 }

@@ -5,7 +5,7 @@ import { call, may, who } from "../client.ts"
 import { status } from "../events.ts"
 import { agoText, counted, digits, msText } from "../format.ts"
 import { useLoaded } from "../loaded.ts"
-import { Failed, Panel, Scroll } from "../parts/basic.tsx"
+import { Failed, Panel, Table } from "../parts/basic.tsx"
 import { Plot } from "../parts/plot.tsx"
 import { canaryPoints, latencyLines, rateLines } from "./canary-points.ts"
 
@@ -108,21 +108,12 @@ function CanaryCounts({ canary: { counts } }: { readonly canary: CanaryRecord })
     </tr>
   )
   return (
-    <Scroll label="Requests of both plans">
-      <table>
-        <thead>
-          <tr>
-            <th>Plan</th>
-            <th class="number">Requests</th>
-            <th class="number">Failed</th>
-            <th class="number">Denied</th>
-          </tr>
-        </thead>
-        <tbody>
-          {row("old", counts.old)}
-          {row("new", counts.new)}
-        </tbody>
-      </table>
-    </Scroll>
+    <Table
+      label="Requests of both plans"
+      columns={["Plan", { number: "Requests" }, { number: "Failed" }, { number: "Denied" }]}
+    >
+      {row("old", counts.old)}
+      {row("new", counts.new)}
+    </Table>
   )
 }

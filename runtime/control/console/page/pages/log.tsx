@@ -4,7 +4,7 @@ import type { LoggedRequest, RefusalAnswer } from "../../../api.ts"
 import { watch } from "../events.ts"
 import { momentText, msText } from "../format.ts"
 import { useLoaded } from "../loaded.ts"
-import { Badge, Empty, Fact, Failed, Loading, Message, PageHead, Panel, Scroll } from "../parts/basic.tsx"
+import { Badge, Empty, Fact, Failed, Loading, Message, PageHead, Panel, Table } from "../parts/basic.tsx"
 import { LogLineDetails, toneOf } from "../parts/log-line.tsx"
 import { QueryField } from "../parts/query-field.tsx"
 import { addressOf, place, setQuery } from "../router.ts"
@@ -151,25 +151,15 @@ function Lines(props: {
 }) {
   return (
     <div class="panel">
-      <Scroll label="Requests">
-        <table class="list log">
-          <thead>
-            <tr>
-              <th>Time</th>
-              <th>Status</th>
-              <th>Request</th>
-              <th>Caller</th>
-              <th>Problem</th>
-              <th class="number">Duration</th>
-            </tr>
-          </thead>
-          <tbody>
-            {props.lines.map((line) => (
-              <LineRow key={line.id} line={line} isOpen={props.opened === line.id} onOpen={props.onOpen} />
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
+      <Table
+        label="Requests"
+        columns={["Time", "Status", "Request", "Caller", "Problem", { number: "Duration" }]}
+        class="list log"
+      >
+        {props.lines.map((line) => (
+          <LineRow key={line.id} line={line} isOpen={props.opened === line.id} onOpen={props.onOpen} />
+        ))}
+      </Table>
     </div>
   )
 }

@@ -2,7 +2,7 @@ import { type EngineStore, readStores } from "../engine.ts"
 import { agoText, momentText } from "../format.ts"
 import { useAsked } from "../loaded.ts"
 import { madeAt } from "../model-api.ts"
-import { Empty, Failed, Loading, PageHead, Scroll } from "../parts/basic.tsx"
+import { Empty, Failed, Loading, PageHead, Table } from "../parts/basic.tsx"
 import { addressOf, place } from "../router.ts"
 import ModelPage from "./model.tsx"
 
@@ -35,32 +35,21 @@ function Stores() {
 function List({ stores }: { readonly stores: readonly EngineStore[] }) {
   return (
     <div class="panel">
-      <Scroll label="Stores">
-        <table class="list">
-          <thead>
-            <tr>
-              <th>Store</th>
-              <th>Created</th>
-              <th>Id</th>
-            </tr>
-          </thead>
-          <tbody>
-            {stores.map(({ id, name }) => (
-              <tr key={id}>
-                <td>
-                  <a href={addressOf(["model", id])}>{name}</a>
-                </td>
-                <td>
-                  <Made id={id} />
-                </td>
-                <td>
-                  <code>{id}</code>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
+      <Table label="Stores" columns={["Store", "Created", "Id"]} class="list">
+        {stores.map(({ id, name }) => (
+          <tr key={id}>
+            <td>
+              <a href={addressOf(["model", id])}>{name}</a>
+            </td>
+            <td>
+              <Made id={id} />
+            </td>
+            <td>
+              <code>{id}</code>
+            </td>
+          </tr>
+        ))}
+      </Table>
     </div>
   )
 }

@@ -4,7 +4,7 @@ import type { HistoryAnswer, PlanRecord } from "../../../api.ts"
 import { status } from "../events.ts"
 import { agoText, momentText } from "../format.ts"
 import { useLoaded } from "../loaded.ts"
-import { Badge, Empty, Failed, Loading, PageHead, Scroll } from "../parts/basic.tsx"
+import { Badge, Empty, Failed, Loading, PageHead, Table } from "../parts/basic.tsx"
 import { addressOf, place } from "../router.ts"
 import { Canary } from "./canary.tsx"
 import PlanPage from "./plan.tsx"
@@ -62,40 +62,28 @@ function History() {
 function Records({ plans }: { readonly plans: readonly PlanRecord[] }) {
   return (
     <div class="panel">
-      <Scroll label="Plans">
-        <table class="list">
-          <thead>
-            <tr>
-              <th class="number">Serial</th>
-              <th>Applied</th>
-              <th>By</th>
-              <th>Message</th>
-              <th>Commit</th>
-              <th>Origin</th>
-            </tr>
-          </thead>
-          <tbody>
-            {plans.map((plan, at) => (
-              <tr key={plan.serial}>
-                <td class="number">
-                  <a href={addressOf(["plans", String(plan.serial)])}>{plan.serial}</a>
-                </td>
-                <td title={momentText(plan.at)}>
-                  {agoText(plan.at)} {at === 0 && <Badge tone="good">newest</Badge>}
-                </td>
-                <td>{plan.who}</td>
-                <td>{plan.message ?? <span class="quiet">–</span>}</td>
-                <td>
-                  {plan.commit ? <code>{plan.commit.slice(0, 12)}</code> : <span class="quiet">–</span>}
-                </td>
-                <td>
-                  <Origin plan={plan} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
+      <Table
+        label="Plans"
+        columns={[{ number: "Serial" }, "Applied", "By", "Message", "Commit", "Origin"]}
+        class="list"
+      >
+        {plans.map((plan, at) => (
+          <tr key={plan.serial}>
+            <td class="number">
+              <a href={addressOf(["plans", String(plan.serial)])}>{plan.serial}</a>
+            </td>
+            <td title={momentText(plan.at)}>
+              {agoText(plan.at)} {at === 0 && <Badge tone="good">newest</Badge>}
+            </td>
+            <td>{plan.who}</td>
+            <td>{plan.message ?? <span class="quiet">–</span>}</td>
+            <td>{plan.commit ? <code>{plan.commit.slice(0, 12)}</code> : <span class="quiet">–</span>}</td>
+            <td>
+              <Origin plan={plan} />
+            </td>
+          </tr>
+        ))}
+      </Table>
     </div>
   )
 }

@@ -3,7 +3,7 @@ import type { Subscription, SubscriptionsAnswer } from "../../../api.ts"
 import { may } from "../client.ts"
 import { agoText, momentText } from "../format.ts"
 import { useLoaded } from "../loaded.ts"
-import { Empty, Failed, Loading, PageHead, Scroll } from "../parts/basic.tsx"
+import { Empty, Failed, Loading, PageHead, Table } from "../parts/basic.tsx"
 import { QueryField } from "../parts/query-field.tsx"
 import { lastUse, StateBadge, scopeText } from "../parts/subscription-words.tsx"
 import { addressOf, place, setQuery } from "../router.ts"
@@ -52,7 +52,7 @@ function List() {
           {given.length === 0 && "A subscription gives a caller two keys for a product or an API."}
         </Empty>
       ) : (
-        <Table subscriptions={found.subscriptions} />
+        <SubscriptionTable subscriptions={found.subscriptions} />
       )}
       <p class="actions">
         {after !== "" && (
@@ -91,29 +91,18 @@ function Filters({ query }: { readonly query: URLSearchParams }) {
   )
 }
 
-function Table({ subscriptions }: { readonly subscriptions: readonly Subscription[] }) {
+function SubscriptionTable({ subscriptions }: { readonly subscriptions: readonly Subscription[] }) {
   return (
     <div class="panel">
-      <Scroll label="Subscriptions">
-        <table class="list">
-          <thead>
-            <tr>
-              <th>Name</th>
-              <th>State</th>
-              <th>Access to</th>
-              <th>Owner</th>
-              <th>Keys</th>
-              <th>Last use</th>
-              <th>Ends</th>
-            </tr>
-          </thead>
-          <tbody>
-            {subscriptions.map((each) => (
-              <Row key={each.name} subscription={each} />
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
+      <Table
+        label="Subscriptions"
+        columns={["Name", "State", "Access to", "Owner", "Keys", "Last use", "Ends"]}
+        class="list"
+      >
+        {subscriptions.map((each) => (
+          <Row key={each.name} subscription={each} />
+        ))}
+      </Table>
     </div>
   )
 }

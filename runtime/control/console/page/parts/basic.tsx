@@ -159,3 +159,35 @@ export function Scroll(props: { readonly label: string; readonly children: Compo
     </section>
   )
 }
+
+/** A column of a table: its head, right-aligned for numbers. */
+export type Column = string | { readonly number: string }
+
+/** A table that scrolls by itself when it is wider than the page. `children`: its rows. */
+export function Table(props: {
+  readonly label: string
+  readonly columns: readonly Column[]
+  readonly class?: string
+  readonly children: ComponentChildren
+}) {
+  return (
+    <Scroll label={props.label}>
+      <table class={props.class}>
+        <thead>
+          <tr>
+            {props.columns.map((each) =>
+              typeof each === "string" ? (
+                <th key={each}>{each}</th>
+              ) : (
+                <th key={each.number} class="number">
+                  {each.number}
+                </th>
+              ),
+            )}
+          </tr>
+        </thead>
+        <tbody>{props.children}</tbody>
+      </table>
+    </Scroll>
+  )
+}
