@@ -622,6 +622,28 @@ export const limitsAnswer = z.strictObject({
 })
 export type LimitsAnswer = z.infer<typeof limitsAnswer>
 
+/**
+ * A product of the running plan. `price` null: its calls cost nothing; `subscriptionsPerOwner` null: not limited. `limits`, `quotas`: what counts by subscription.
+ * `subscriptions`: how many it has by state, with those of gateway.conf; states without one are absent.
+ */
+const productSummary = z.strictObject({
+  name: text,
+  apis: z.array(text),
+  approval: z.boolean(),
+  open: z.boolean(),
+  unpublished: z.boolean(),
+  price: z.strictObject({ amount: text, currency: text }).nullable(),
+  subscriptionsPerOwner: z.number().int().nullable(),
+  limits: z.array(subscriptionLimit),
+  quotas: z.array(subscriptionQuota),
+  subscriptions: z.partialRecord(z.enum(subscriptionStates), z.number().int()),
+})
+export type ProductSummary = z.infer<typeof productSummary>
+
+/** Response of `GET /v1/products`, in order of their names. */
+export const productListAnswer = z.strictObject({ products: z.array(productSummary) })
+export type ProductListAnswer = z.infer<typeof productListAnswer>
+
 const moment = z.iso.datetime({ offset: true })
 /** Keys from another system are accepted as they are, so that callers need not change them. Shorter keys could be guessed. */
 const givenKey = z.string().regex(/^[\x21-\x7e]{24,512}$/, "must have 24 to 512 characters without spaces")

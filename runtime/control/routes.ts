@@ -67,6 +67,7 @@ export const routeRules: Readonly<Record<string, RouteRule>> = {
   "GET /v1/refusals/:id": read("viewer", "explain"),
   "GET /v1/routes": read("viewer", "plan.read"),
   "GET /v1/routes/:key": read("viewer", "plan.read"),
+  "GET /v1/products": read("viewer", "subscription.read"),
   "GET /v1/subscriptions": read("viewer", "subscription.read"),
   "POST /v1/subscriptions": change("operator", "subscription.create"),
   "GET /v1/subscriptions/:name": read("viewer", "subscription.read"),

@@ -4,6 +4,7 @@ import type { Database } from "../store/database.ts"
 import { readQuota } from "../store/quotas.ts"
 import {
   changeSubscription,
+  countByProduct,
   deleteSubscription,
   findSubscription,
   insertSubscription,
@@ -22,6 +23,8 @@ import {
   type IssuedAnswer,
   type LimitsAnswer,
   listQuery,
+  type ProductListAnswer,
+  type ProductSummary,
   rotateRequest,
   type Subscription,
   type SubscriptionQuery,
@@ -115,6 +118,22 @@ export class SubscriptionDesk {
     if (ofText !== undefined) return ofText
     const record = await findSubscription(this.#settings.database, name)
     return record === undefined ? absent(name) : this.#shown(record)
+  }
+
+  /** The products of the running plan, with what counts by subscription and how many subscriptions they have. */
+  async products(): Promise<ProductListAnswer> {
+    const plan = this.#settings.plan()
+    if (plan === null) return { products: [] }
+    const issued = await countByProduct(this.#settings.database)
+    const ofText = countTextSubscriptions(plan)
+    const products = Object.keys(plan.products).map((name): ProductSummary => {
+      const counts = { ...issued.get(name) }
+      const declared = ofText.get(name) ?? 0
+      // Their keys are always valid.
+      if (declared > 0) counts.active = (counts.active ?? 0) + declared
+      return productSummary(plan, name, counts)
+    })
+    return { products: products.sort((a, b) => (a.name < b.name ? -1 : 1)) }
   }
 
   /** What counts by the subscription, with the use of its quotas. `shows`: the versions that the reader may know of (default: all). */
@@ -290,6 +309,30 @@ function textSubscription(name: string, scope: Subscription["scope"]): Subscript
   }
 }
 
+function countTextSubscriptions({ subscriptions }: PlanBody): ReadonlyMap<string, number> {
+  const found = new Map<string, number>()
+  for (const { scope } of Object.values(subscriptions))
+    if ("product" in scope) found.set(scope.product, (found.get(scope.product) ?? 0) + 1)
+  return found
+}
+
+function productSummary(
+  plan: PlanBody,
+  name: string,
+  subscriptions: ProductSummary["subscriptions"],
+): ProductSummary {
+  const { apis = [], approval, open, unpublished, price, subscriptionsPerOwner } = plan.products[name] ?? {}
+  const counted = countedBySubscription(plan, { product: name })
+  return {
+    ...{ name, apis, approval: approval === true, open: open === true, unpublished: unpublished === true },
+    price: price ?? null,
+    subscriptionsPerOwner: subscriptionsPerOwner ?? null,
+    limits: counted.flatMap(limitOf),
+    quotas: counted.filter(({ isQuota }) => isQuota).map(quotaOf),
+    subscriptions,
+  }
+}
+
 function absent(name: string): SubscriptionRefusal {
   return { refused: "absent", message: `there is no subscription \`${name}\`` }
 }
@@ -320,10 +363,11 @@ function ownOf<T>(table: Readonly<Record<string, T>> | undefined, name: string):
 }
 
 /**
- * `GET|POST /v1/subscriptions`, `GET|DELETE /v1/subscriptions/{name}`, `GET /v1/subscriptions/{name}/limits`, `POST
+ * `GET /v1/products`, `GET|POST /v1/subscriptions`, `GET|DELETE /v1/subscriptions/{name}`, `GET /v1/subscriptions/{name}/limits`, `POST
  * /v1/subscriptions/{name}/{approve|reject|suspend|activate|cancel|rotate}`. Only the responses of create and rotate contain keys.
  */
 export function addSubscriptionRoutes(app: FastifyInstance, desk: SubscriptionDesk): void {
+  app.get("/v1/products", () => desk.products())
   app.get("/v1/subscriptions", async (request, reply) => {
     const query = bodyOf(listQuery, request.query, reply)
     return query === undefined ? reply : desk.list(query)

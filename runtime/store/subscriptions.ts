@@ -147,6 +147,11 @@ const ownersCount: PreparedStatement = {
   text: `select count(*) from sallyport.subscriptions s where s.deleted_at is null and s.scope_kind = $1 and s.scope_name = $2 and s.owner = $3
     and ${shownState} in ('submitted', 'active', 'suspended')`,
 }
+const byProduct: PreparedStatement = {
+  name: "subscription-by-product",
+  text: `select s.scope_name, ${shownState}, count(*) from sallyport.subscriptions s
+    where s.deleted_at is null and s.scope_kind = 'product' group by 1, 2`,
+}
 const insert: PreparedStatement = {
   name: "subscription-insert",
   text: `insert into sallyport.subscriptions as s (name, scope_kind, scope_name, state, owner, note, expires_at, revision)
@@ -249,6 +254,19 @@ export async function listSubscriptions(
     limit,
   ])
   return rows.map(recordOf)
+}
+
+/** How many subscriptions there are to each product, by state. Products and states without one are absent. */
+export async function countByProduct(
+  database: Queryable,
+): Promise<ReadonlyMap<string, Partial<Record<SubscriptionState, number>>>> {
+  const found = new Map<string, Partial<Record<SubscriptionState, number>>>()
+  for (const [product, state, count] of await database.query<[string, SubscriptionState, number]>(
+    byProduct,
+    [],
+  ))
+    found.set(product, { ...found.get(product), [state]: count })
+  return found
 }
 
 /** Sets the state and end that `decide` returns for the currently stored record. A text from `decide` is a refusal and changes nothing. */

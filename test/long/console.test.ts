@@ -10,6 +10,12 @@ const firstLoadMax = 250_000
 /** Markup that would change the title. */
 const evil = `<img src=x onerror="document.title='owned'">`
 
+const product = `product partner {
+  apis order
+  limit 20 per 1m by subscription
+  quota 100 calls per 30d by subscription
+}`
+
 /** Every page: its address, and a text that is there when it has loaded. */
 const pages: readonly (readonly [path: string, text: string])[] = [
   ["overview", "Processes"],
@@ -24,6 +30,8 @@ const pages: readonly (readonly [path: string, text: string])[] = [
   ["plans/2?text=yes", "Next change"],
   ["plans/1?rollback=yes", "Type 1 to confirm"],
   ["plans/file", "A file of"],
+  ["products", "100 calls per 30 days"],
+  ["products?text=none", "No product matches"],
   ["subscriptions", "lena"],
   ["subscriptions/lena", "20 calls per 60 s"],
   ["subscriptions/ann", "Nothing counts by this subscription"],
@@ -42,8 +50,6 @@ describeBrowser("the console in a browser", () => {
   beforeAll(async () => {
     opened = await openConsole()
     ;({ page, ports } = opened)
-    const counted = "limit 20 per 1m by subscription; quota 100 calls per 30d by subscription"
-    const product = `product partner { apis order; ${counted} }`
     await opened.runtime.apply(planOf(ports, "hello", product), author)
     await opened.runtime.apply(planOf(ports, "hi", product), { ...author, message: evil })
     await control(ports, "POST", "/v1/subscriptions", {
@@ -184,6 +190,28 @@ describeBrowser("the console in a browser", () => {
     await page.getByLabel("Type its name to confirm").fill("otto")
     await page.getByRole("button", { name: "Delete", exact: true }).click()
     await page.getByRole("heading", { name: "Subscriptions" }).waitFor()
+  })
+
+  test("shows products with what they count, and leads to their subscriptions by state", async () => {
+    await page.goto(`${origin()}/console/products`)
+    const row = page.getByRole("row", { name: /^partner/ })
+    await row.getByText("20 calls per 60 s").waitFor()
+    await row.getByRole("link", { name: "1 active" }).click()
+    await page.getByRole("link", { name: "lena" }).waitFor()
+    expect(page.url()).toMatch(/subscriptions\?product=partner&state=active$/)
+    await page.keyboard.press("g")
+    await page.keyboard.press("d")
+    await page.getByRole("heading", { name: "Products" }).waitFor()
+    await opened.runtime.apply(planOf(ports, "hi"), { ...author, message: "no products" })
+    await page.reload()
+    await page.getByText("The plan has no products").waitFor()
+    await page.getByText("product partner {").waitFor()
+    for (const colorScheme of ["dark", "light"] as const) {
+      await page.emulateMedia({ colorScheme })
+      await usableByEverybody(page)
+      await keepScreenshots(page, `no-products-${colorScheme}`)
+    }
+    await opened.runtime.apply(planOf(ports, "hello", product), author)
   })
 
   test("shows what is left of the quotas of a subscription", async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest"
-import type { LimitsAnswer } from "../../runtime/control/api.ts"
+import type { LimitsAnswer, ProductListAnswer } from "../../runtime/control/api.ts"
 import { createMigratedDatabase, describePostgres } from "../postgres.ts"
 import { author, control, freePorts, keyOf, type Ports, planOf, start } from "./project.ts"
 
@@ -27,10 +27,13 @@ api words {
 product gold { apis items; quota 5 calls per 30d by subscription; quota 1MB in total by subscription { starts 2026-01-01 } }
 product silver { apis items; limit 2 per 1s by subscription }
 product bare { apis hello }
+product asked { apis paid words; approval required; subscriptions 7 per owner; price 0.002 EUR per call }
 secret paid_key = env(PAID_KEY)
 secret root_key = env(ROOT_KEY)
 subscription payer { api paid; key paid_key }
-subscription root { api *; key root_key }`
+subscription root { api *; key root_key }
+secret first_key = env(FIRST_KEY)
+subscription first { product asked; key first_key }`
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
@@ -63,7 +66,7 @@ describePostgres("what counts by a subscription", () => {
   beforeAll(async () => {
     const { url, drop } = await createMigratedDatabase()
     ports = await freePorts()
-    const names = ["ann", "bob", "paid", "root"]
+    const names = ["ann", "bob", "paid", "root", "first"]
     const env = Object.fromEntries(names.map((name) => [`${name.toUpperCase()}_KEY`, keyOf(name)]))
     const runtime = await start(url, ports, { env })
     close = () => runtime.close().finally(drop)
@@ -141,6 +144,59 @@ describePostgres("what counts by a subscription", () => {
     expect(bySize(await limits("wes"))).toEqual(ofWords)
     await issue("bea", { product: "bare" })
     expect(await limits("bea")).toEqual({ limits: [], quotas: [] })
+  })
+
+  it("lists the products with what they count, and how many subscriptions they have by state", async () => {
+    for (const name of ["one", "two", "three", "four", "five"]) await issue(name, { product: "asked" })
+    const act = (path: string, body: object = {}) => control(ports, "POST", `/v1/subscriptions/${path}`, body)
+    await act("one/approve")
+    await act("two/approve")
+    await act("two/activate")
+    await act("two/suspend")
+    await act("three/reject")
+    await control(ports, "DELETE", "/v1/subscriptions/four")
+    await act("five/cancel")
+    await issue("six", { api: "paid" })
+    const soon = new Date(Date.now() + 500).toISOString()
+    const ending = { name: "seven", scope: { product: "asked" }, state: "active", expiresAt: soon }
+    expect((await control(ports, "POST", "/v1/subscriptions", ending)).status).toBe(201)
+    const list = async () =>
+      (await control(ports, "GET", "/v1/products")).body as unknown as ProductListAnswer
+    const found = (await list()).products
+    expect(found.map(({ name }) => name)).toEqual(["asked", "bare", "gold", "silver"])
+    const nothing = {
+      approval: false,
+      open: false,
+      unpublished: false,
+      price: null,
+      subscriptionsPerOwner: null,
+    }
+    expect(found[1]).toEqual({
+      ...{ name: "bare", apis: ["hello"], ...nothing, limits: [], quotas: [] },
+      subscriptions: expect.any(Object),
+    })
+    expect(found[2]?.limits).toEqual([everyMinute])
+    const sizes = found[2]?.quotas.map(({ calls, bytes, seconds }) => [calls, bytes, seconds])
+    expect(sizes?.toSorted()).toEqual([
+      [null, 2 ** 20, 0],
+      [5, null, 2_592_000],
+      [9, null, 3600],
+    ])
+    expect(found[0]).toMatchObject({
+      ...{ apis: ["paid", "words"], approval: true, subscriptionsPerOwner: 7 },
+      price: { amount: "0.002", currency: "EUR" },
+      quotas: [{ calls: 3, where: [{ api: "paid", version: null }] }],
+    })
+    // One of the active ones is that of gateway.conf, and another ends by itself.
+    const counts = { active: 2, suspended: 1, rejected: 1, cancelled: 1, expired: 1 }
+    await expect.poll(async () => (await list()).products[0]?.subscriptions).toEqual(counts)
+    for (const [state, count] of Object.entries(counts)) {
+      const { body } = await control(ports, "GET", `/v1/subscriptions?product=asked&state=${state}`)
+      expect(body["subscriptions"], state).toHaveLength(count)
+    }
+    expect(
+      (await control(ports, "GET", "/v1/products", undefined, "Bearer wrong-token-0123456789")).status,
+    ).toBe(401)
   })
 
   it("knows no subscription that does not exist, and needs a credential", async () => {

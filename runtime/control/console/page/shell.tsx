@@ -42,6 +42,10 @@ const allPages: readonly Page[] = [
   },
   { name: "plans", title: "Plans", key: "p", needs: "plan.read", load: () => import("./pages/plans.tsx") },
   {
+    ...{ name: "products", title: "Products", key: "d", needs: "subscription.read" },
+    load: () => import("./pages/products.tsx"),
+  },
+  {
     ...{ name: "subscriptions", title: "Subscriptions", key: "s", needs: "subscription.read" },
     load: () => import("./pages/subscriptions.tsx"),
   },

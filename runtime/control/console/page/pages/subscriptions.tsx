@@ -5,12 +5,10 @@ import { agoText, momentText } from "../format.ts"
 import { useLoaded } from "../loaded.ts"
 import { Empty, Failed, Loading, PageHead, Table } from "../parts/basic.tsx"
 import { QueryField } from "../parts/query-field.tsx"
-import { lastUse, StateBadge, scopeText } from "../parts/subscription-words.tsx"
+import { lastUse, StateBadge, scopeText, subscriptionStates } from "../parts/subscription-words.tsx"
 import { addressOf, place, setQuery } from "../router.ts"
 import SubscriptionPage from "./subscription.tsx"
 import { Issue } from "./subscription-issue.tsx"
-
-const states = ["submitted", "active", "suspended", "rejected", "cancelled", "expired"] as const
 
 /** The subscriptions, or one of them. */
 export default function Subscriptions() {
@@ -81,7 +79,7 @@ function Filters({ query }: { readonly query: URLSearchParams }) {
           onChange={(event) => setQuery({ state: event.currentTarget.value, after: undefined })}
         >
           <option value="">all</option>
-          {states.map((each) => (
+          {subscriptionStates.map((each) => (
             <option key={each}>{each}</option>
           ))}
         </select>

@@ -10,6 +10,16 @@ const tones: Readonly<Record<Subscription["state"], Tone>> = {
   expired: "bad",
 }
 
+/** The states, as lists show them. */
+export const subscriptionStates = [
+  "submitted",
+  "active",
+  "suspended",
+  "rejected",
+  "cancelled",
+  "expired",
+] as const
+
 /** What a subscription gives access to, in words. */
 export function scopeText({ scope }: Pick<Subscription, "scope">): string {
   if ("product" in scope) return `product ${scope.product}`
