@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact"
 import type { CountedApi, ProductListAnswer, ProductSummary } from "../../../api.ts"
 import { counted } from "../format.ts"
 import { useLoaded } from "../loaded.ts"
-import { Badge, Empty, Failed, Loading, PageHead, Scroll } from "../parts/basic.tsx"
+import { Badge, Empty, Failed, Loading, PageHead, Table } from "../parts/basic.tsx"
 import { limitText, quotaTexts } from "../parts/limits.tsx"
 import { QueryField } from "../parts/query-field.tsx"
 import { subscriptionStates } from "../parts/subscription-words.tsx"
@@ -28,7 +28,7 @@ export default function Products() {
           <div class="filters">
             <QueryField name="text" label="Product or API" isLive />
           </div>
-          {found.length === 0 ? <Empty title="No product matches" /> : <Table products={found} />}
+          {found.length === 0 ? <Empty title="No product matches" /> : <ProductTable products={found} />}
         </>
       )}
     </>
@@ -50,27 +50,18 @@ function NoProduct() {
   )
 }
 
-function Table({ products }: { readonly products: readonly ProductSummary[] }) {
+function ProductTable({ products }: { readonly products: readonly ProductSummary[] }) {
   return (
     <div class="panel">
-      <Scroll label="Products">
-        <table class="list products">
-          <thead>
-            <tr>
-              <th>Product</th>
-              <th>Subscriptions</th>
-              <th>Limits and quotas</th>
-              <th>APIs</th>
-              <th>Price per call</th>
-            </tr>
-          </thead>
-          <tbody>
-            {products.map((each) => (
-              <Row key={each.name} product={each} />
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
+      <Table
+        label="Products"
+        columns={["Product", "Subscriptions", "Limits and quotas", "APIs", "Price per call"]}
+        class="list products"
+      >
+        {products.map((each) => (
+          <Row key={each.name} product={each} />
+        ))}
+      </Table>
     </div>
   )
 }
