@@ -274,6 +274,15 @@ describeBrowser("the console in a browser", () => {
     await route.waitFor()
   })
 
+  test("shows the traffic of a route as it comes", async () => {
+    await page.goto(`${origin()}/console/routes/${encodeURIComponent("GET /order/{id}")}`)
+    const tile = (name: string) => page.locator(".tile", { hasText: name }).locator("dd")
+    await tile("requests").getByText("–").waitFor()
+    await call(ports, "/order/1")
+    await tile("requests").getByText(/\d\/s/).waitFor()
+    await tile("p95").getByText(/ ms$/).waitFor()
+  })
+
   test("opens pages by keys", async () => {
     await page.goto(`${origin()}/console/overview`)
     await page.getByRole("heading", { name: "Processes" }).waitFor()

@@ -1,15 +1,20 @@
-import type { RefusalsAnswer, RefusedRequest, RouteAnswer, RouteStep } from "../../../api.ts"
-import { agoText, counted, momentText } from "../format.ts"
+import { useEffect } from "preact/hooks"
+import type { RefusalsAnswer, RefusedRequest, RouteAnswer, RouteCounts, RouteStep } from "../../../api.ts"
+import { agoText, counted, digits, momentText, msText } from "../format.ts"
+import { useLiveCounts } from "../live-counts.ts"
 import { useLoaded } from "../loaded.ts"
 import { Empty, Failed, Loading, PageHead, Panel, Scroll } from "../parts/basic.tsx"
 import { insideName, StepRow, sectionName } from "../parts/step.tsx"
+import type { Rate } from "../rates.ts"
 import { addressOf } from "../router.ts"
 
 /** One route: its steps in the order in which they run, and its last refusals. */
 export default function RoutePage({ name }: { readonly name: string }) {
-  const { answer, error, reload } = useLoaded<RouteAnswer>(`/v1/routes/${encodeURIComponent(name)}`)
+  const path = `/v1/routes/${encodeURIComponent(name)}`
+  const { answer, error, reload } = useLoaded<RouteAnswer>(path)
+  const { newest: route = answer.value, rates } = useLiveCounts(answer.value, path, countsOf)
   const refusals = useLoaded<RefusalsAnswer>(`/v1/refusals?${new URLSearchParams({ route: name })}`)
-  const route = answer.value
+  useEffect(refusals.reload, [route])
   const sample = route?.path.replaceAll(/\{[^}]+\}/g, "1") ?? "/"
   const method = route === undefined || route.method === "*" ? "GET" : route.method
   return (
@@ -41,7 +46,7 @@ export default function RoutePage({ name }: { readonly name: string }) {
       />
       {error.value !== undefined && <Failed error={error.value} retry={reload} />}
       {route === undefined && error.value === undefined && <Loading />}
-      {route && <Counts route={route} />}
+      {route && <Counts route={route} rate={rates.get(name)} />}
       {route?.sections
         .filter(({ steps }) => steps.length > 0)
         .map(({ name: section, steps }) => (
@@ -54,19 +59,31 @@ export default function RoutePage({ name }: { readonly name: string }) {
   )
 }
 
-function Counts({ route: { counts } }: { readonly route: RouteAnswer }) {
-  const requests = counts?.requests ?? [0, 0, 0, 0, 0, 0]
+function countsOf(route: RouteAnswer | undefined): ReadonlyMap<string, RouteCounts> {
+  return new Map(route?.counts ? [[route.key, route.counts]] : [])
+}
+
+/** The traffic of the last seconds, and what this process has counted since its start. */
+function Counts(props: { readonly route: RouteAnswer; readonly rate: Rate | undefined }) {
+  const { rate, route } = props
+  const requests = route.counts?.requests ?? [0, 0, 0, 0, 0, 0]
   const names = ["disconnected", "1xx", "2xx", "3xx", "4xx", "5xx"]
+  const tiles = [
+    ["requests", rate === undefined ? "–" : `${digits(rate.perSecond)}/s`],
+    ["errors", rate === undefined ? "–" : `${digits(rate.errorShare * 100)} %`],
+    ["p95", msText(rate?.p95 ?? null)],
+    ...names.flatMap((name, at) =>
+      name === "1xx" ? [] : [[name, (requests[at] ?? 0).toLocaleString("en")] as const],
+    ),
+  ] as const
   return (
     <dl class="tiles">
-      {names.map((label, at) =>
-        label === "1xx" ? null : (
-          <div class="tile" key={label}>
-            <dt>{label}</dt>
-            <dd>{(requests[at] ?? 0).toLocaleString("en")}</dd>
-          </div>
-        ),
-      )}
+      {tiles.map(([label, value]) => (
+        <div class="tile" key={label}>
+          <dt>{label}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
     </dl>
   )
 }

@@ -1,17 +1,14 @@
-import { useSignal } from "@preact/signals"
-import { useEffect } from "preact/hooks"
 import type { RouteCounts, RouteSummary, RoutesAnswer, VersionSummary } from "../../../api.ts"
 import { addedCounts } from "../../../route-counts.ts"
-import { get } from "../client.ts"
 import { counted, digits, msText } from "../format.ts"
+import { useLiveCounts } from "../live-counts.ts"
 import { useLoaded } from "../loaded.ts"
 import { Empty, Failed, Loading, PageHead, Scroll } from "../parts/basic.tsx"
 import { QueryField } from "../parts/query-field.tsx"
-import { type Rate, rateOf } from "../rates.ts"
+import type { Rate } from "../rates.ts"
 import { addressOf, place, setQuery } from "../router.ts"
 import RoutePage from "./route.tsx"
 
-const refreshMs = 5_000
 /** With more routes than this, all versions are closed first. */
 const shownFirst = 200
 const shownMax = 1_000
@@ -32,8 +29,7 @@ function List() {
     ...{ text, limit: String(asked === undefined ? shownFirst : shownMax) },
   })}`
   const { answer, error, reload } = useLoaded<RoutesAnswer>(path)
-  const rates = useRates(answer.value, path)
-  const found = answer.value
+  const { newest: found = answer.value, rates } = useLiveCounts(answer.value, path, countsOf)
   return (
     <>
       <PageHead
@@ -79,29 +75,6 @@ function NoRoute({ text, serial }: { readonly text: string; readonly serial: num
   ) : (
     <Empty title="The plan has no routes" />
   )
-}
-
-/** The rates between two readings of the counters. */
-function useRates(first: RoutesAnswer | undefined, path: string): ReadonlyMap<string, Rate> {
-  const rates = useSignal<ReadonlyMap<string, Rate>>(new Map())
-  useEffect(() => {
-    let before = { at: performance.now(), counts: countsOf(first) }
-    const timer = setInterval(async () => {
-      const next = await get<RoutesAnswer>(path).catch(() => undefined)
-      if (next === undefined) return
-      const now = { at: performance.now(), counts: countsOf(next) }
-      const seconds = (now.at - before.at) / 1000
-      rates.value = new Map(
-        [...now.counts].map(([key, counts]) => [
-          key,
-          rateOf(before.counts.get(key), counts, next.bounds, seconds),
-        ]),
-      )
-      before = now
-    }, refreshMs)
-    return () => clearInterval(timer)
-  }, [first, path])
-  return rates.value
 }
 
 /** By the key of a route, and the name of an API and of a version: no key is a name, because a key has a path. */
