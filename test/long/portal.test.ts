@@ -157,7 +157,7 @@ describeBrowser("the developer portal in a browser", () => {
     }
     await usableByEverybody(page)
     await page.goto(address)
-    await page.getByText("3 calls in").waitFor()
+    await page.getByText("3 calls per hour").waitFor()
     await page.getByRole("heading", { name: "Failed calls" }).waitFor()
     await expect
       .poll(async () => {

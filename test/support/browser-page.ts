@@ -30,6 +30,10 @@ export async function watchedPage(
 
 /** Violations of WCAG 2.2 AA, as far as axe finds them. */
 export async function violationsOf(page: Page): Promise<string[]> {
+  // A colour on its way from one theme to the other has another contrast.
+  await page.evaluate(
+    "Promise.all(document.getAnimations().filter((each) => each instanceof CSSTransition).map(({ finished }) => finished))",
+  )
   await page.evaluate(axe)
   const results = (await page.evaluate(`axe.run(${JSON.stringify(rules)})`)) as AxeResults
   expect(results.passes.length).toBeGreaterThan(5)
