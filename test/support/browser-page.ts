@@ -16,6 +16,8 @@ export async function watchedPage(
 ): Promise<Page> {
   const isOwn = (url: string) => (typeof own === "string" ? url.startsWith(own) : own.test(url))
   const page = await context.newPage()
+  // For a busy machine: who gains and who loses by an edit took half a minute at a load of six.
+  page.setDefaultTimeout(300_000)
   page.on("pageerror", (error) => faults.push(error.message))
   page.on("console", (message) => {
     const text = message.text()
