@@ -41,7 +41,9 @@ export class BackendMetrics {
     const found: Record<string, number[]> = {}
     for (const { values, series } of this.#durations.all()) {
       const backend = values[1] ?? ""
-      found[backend] = addedNumbers(found[backend] ?? [...series.counts].fill(0), [...series.counts])
+      const before = found[backend]
+      const own = [...series.counts]
+      found[backend] = before === undefined ? own : addedNumbers(before, own)
     }
     return found
   }

@@ -11,14 +11,7 @@ const tones: Readonly<Record<Subscription["state"], Tone>> = {
 }
 
 /** The states, as lists show them. */
-export const subscriptionStates = [
-  "submitted",
-  "active",
-  "suspended",
-  "rejected",
-  "cancelled",
-  "expired",
-] as const
+export const subscriptionStates = Object.keys(tones) as Subscription["state"][]
 
 /** What a subscription gives access to, in words. */
 export function scopeText({ scope }: Pick<Subscription, "scope">): string {
